@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * effect.h - everything the core can ask for.
+ *
+ * Effects are owned by the core and valid until the next gang_step(); whoever carries one out later
+ * copies what it needs. They are to be carried out in order. Pointers in them are never NULL unless
+ * said.
+ */
+#ifndef MUSTER_GANG_EFFECT_H
+#define MUSTER_GANG_EFFECT_H
+
+#include "gang/facts.h"
+
+/* name, one-line meaning (becomes metric label, JSON and documentation) */
+#define GANG_STATES(X)                                                                             \
+    X(ASSEMBLING, "Assembling", "fewer members exist than needed")                                 \
+    X(WAITING, "Waiting", "enough members exist; no feasible plan now")                            \
+    X(PLANNED, "Planned", "plan made, capacity reserved, members on their way to bind")            \
+    X(COMMITTING, "Committing", "quorum at bind; bindings being written")                          \
+    X(PLACED, "Placed", "quorum bound; later members pass one by one")                             \
+    X(RECOVERING, "Recovering", "a commit began and the needed set was never completed since")     \
+    X(BACKED_OFF, "BackedOff", "the last attempt timed out or was refused")                        \
+    X(DONE, "Done", "all members finished")
+
+enum gang_state {
+#define X(id, name, help) GANG_##id,
+    GANG_STATES(X)
+#undef X
+        GANG_STATE_MAX
+};
+const char *gang_state_name(enum gang_state state);
+
+/*
+ * Why a gang waits or a call is refused. The code is stable (API, metrics, condition reason),
+ * the text is for people and built in gang/reason.c, nowhere else.
+ */
+#define GANG_REASONS(X)                                                                            \
+    X(NONE, "")                                                                                    \
+    X(GROUP_MISSING, "PodGroupNotFound")                                                           \
+    X(GROUP_INVALID, "InvalidPodGroup")                                                            \
+    X(NOT_ENOUGH_MEMBERS, "NotEnoughMembers")                                                      \
+    X(MEMBERS_GATED, "MembersGated")                                                               \
+    X(FOREIGN_SCHEDULER, "OtherScheduler")                                                         \
+    X(NOT_ENOUGH_RESOURCES, "NotEnoughResources")                                                  \
+    X(NO_MATCHING_NODE, "NoMatchingNode")                                                          \
+    X(REFUSED_BY_SCHEDULER, "RefusedByScheduler")                                                  \
+    X(SCHEDULE_TIMEOUT, "ScheduleTimeout")                                                         \
+    X(PLANNED, "Planned")                                                                          \
+    X(PLACED, "Placed")                                                                            \
+    X(NODE_NOT_OFFERED, "NodeNotOffered")                                                          \
+    X(RESERVED, "Reserved")                                                                        \
+    X(NO_ROOM, "NoRoom")                                                                           \
+    X(POD_UNKNOWN, "PodUnknown")                                                                   \
+    X(POD_BOUND, "PodBound")                                                                       \
+    X(POD_DELETED, "PodDeleted")                                                                   \
+    X(SLOT_MOVED, "SlotMoved")                                                                     \
+    X(HOLD_LIMIT, "HoldLimit")                                                                     \
+    X(HOLD_SUPERSEDED, "HoldSuperseded")                                                           \
+    X(TOO_MANY_HOLDS, "TooManyHolds")                                                              \
+    X(BIND_REFUSED, "BindRefused")                                                                 \
+    X(NOT_SYNCED, "NotSynced")                                                                     \
+    X(STOPPING, "Stopping")
+
+enum gang_reason_code {
+#define X(id, name) REASON_##id,
+    GANG_REASONS(X)
+#undef X
+        REASON_MAX
+};
+const char *gang_reason_name(enum gang_reason_code code);
+
+enum gang_effect_kind {
+    GANG_REPLY_FILTER,
+    GANG_REPLY_PRIORITIZE,
+    GANG_REPLY_PREEMPT,
+    GANG_REPLY_BIND,
+    GANG_BIND,     /* write this Binding, answer with BIND_DONE */
+    GANG_READ_POD, /* read this pod, answer with POD_READ */
+    GANG_NOMINATE, /* set status.nominatedNodeName (wakes and steers the pod); node NULL clears it
+                    */
+    GANG_STATUS,   /* the PodGroup's status changed: project it into the dialect and write it */
+    GANG_EVENT,    /* send a Kubernetes event */
+    GANG_EFFECT_MAX
+};
+
+struct gang_filter_reply {
+    uint64_t id;
+    const char *error;      /* set: answer Error with this text, nothing else; may be NULL */
+    bool pass_all;          /* every offered node passes */
+    const uint32_t *passed; /* else: indexes into the offered names, rising order or best first */
+    size_t n_passed;
+    struct gang_filter_refusal {
+        uint32_t index;
+        const char *text; /* goes to FailedAndUnresolvableNodes */
+    } const *refused;     /* at most a few, or one per refused node */
+    size_t n_refused;
+};
+
+/* Figures and words for a PodGroup's status. Borrowed strings. */
+struct gang_status {
+    const struct gang_ref *ref;
+    const char *uid;
+    enum gang_state state;
+    enum gang_reason_code reason;
+    const char *text;   /* the reason in words; "" when there is none */
+    bool timed_out;     /* the last attempt ended by scheduleTimeoutSeconds */
+    bool ever_placed;   /* the quorum was bound once */
+    int64_t min_member; /* as the PodGroup says */
+    int needed;         /* members that must be bound for the gang to be placed */
+    int members;        /* linked pods that are neither Terminating nor Failed */
+    int bound;          /* of these, with a node (finished ones too) */
+    int running, succeeded;
+    int failed; /* Failed pods (not in members) */
+};
+
+struct gang_effect {
+    enum gang_effect_kind kind;
+    union {
+        struct gang_filter_reply filter;
+        struct {
+            uint64_t id;
+            const uint8_t *scores; /* 0..10, one per offered name */
+            size_t n;
+        } prioritize;
+        struct {
+            uint64_t id;
+            const uint32_t *kept; /* indexes of the candidate nodes that may go on */
+            size_t n_kept;
+        } preempt;
+        struct {
+            uint64_t id;
+            const char *error; /* "" is success */
+        } bind_reply;
+        struct {
+            const char *ns, *name, *uid;
+            const char *node; /* BIND: where; NOMINATE: where or NULL to clear; READ_POD: NULL */
+        } pod;                /* BIND, READ_POD, NOMINATE */
+        struct gang_status status;
+        struct {
+            const char *kind;      /* "Pod" or "PodGroup" */
+            const char *api_group; /* of a PodGroup; NULL for pods */
+            const char *ns, *name, *uid;
+            bool warning;
+            const char *reason; /* CamelCase, stable: "PodGroupScheduled", "Unschedulable", … */
+            const char *message;
+        } event;
+    };
+};
+
+#endif

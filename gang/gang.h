@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gang.h - the pure core: what happened goes in, what to do comes out.
+ *
+ * Life cycle
+ *   1. gang_core_new(config)
+ *   2. gang_step() with NODE_SET, POD_SET, GROUP_SET for everything that exists, then SYNCED.
+ *      Until then every call is answered with an error.
+ *   3. gang_step() for every batch of events; carry out the effects it returns, in order.
+ *   4. by gang_core_next() at the latest, gang_step() with TICK.
+ *   5. gang_step() with STOP answers every held call; then gang_core_free().
+ *
+ * The core does no I/O, reads no clock, starts no thread and rolls no dice: the same config and the
+ * same sequence of (now, events) give the same effects. It belongs to one thread; nothing in it is
+ * locked. `now` is any monotonic microsecond clock and must not go backwards.
+ *
+ * One step: facts are taken in (and charged), timers that are due fire, gangs are planned in their
+ * order, then calls are answered from the outcome, in the order they came.
+ */
+#ifndef MUSTER_GANG_GANG_H
+#define MUSTER_GANG_GANG_H
+
+#include "base/err.h"
+#include "gang/effect.h"
+#include "gang/event.h"
+
+struct gang_core;
+
+struct gang_config {
+    usec_t hold;             /* longest time a bind call is held */
+    usec_t schedule_timeout; /* of an attempt, where neither group nor dialect says */
+    usec_t backoff_initial;  /* after a timed-out attempt; doubles up to backoff_max, with jitter */
+    usec_t backoff_max;
+    usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
+    size_t max_holds;    /* calls held at once, over all gangs */
+    const char *const *scheduler_names; /* whose pods are ours; n 0: all */
+    size_t n_scheduler_names;
+};
+
+/* The documented defaults: 20 s, 60 s, 5 s, 300 s, 30 s, 10000, all. */
+struct gang_config gang_config_default(void);
+
+/* Copies config. Never NULL. */
+struct gang_core *gang_core_new(const struct gang_config *config);
+struct gang_core *gang_core_free(struct gang_core *core);
+
+/*
+ * Takes a batch of events and returns the effects, owned by the core until the next step. Facts
+ * that the core keeps are taken out of the events; the caller still calls gang_event_done() on
+ * each, after the effects were carried out.
+ */
+const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct gang_event *events,
+                                    size_t n_events, size_t *ret_n);
+
+/* When the core wants a TICK at the latest; USEC_NEVER: not at all. */
+usec_t gang_core_next(const struct gang_core *core);
+
+bool gang_core_synced(const struct gang_core *core);
+
+/*
+ * Checks the invariants over the whole state (I2, I3, I4 and that every sum adds up); 0 when they
+ * hold, else -1 and the first violation in err. Costs one pass over everything.
+ */
+int gang_core_check(const struct gang_core *core, struct err *err);
+
+/* ---- looking in, for the API, metrics and tests; views are borrowed until the next step ---- */
+
+struct gang_view {
+    struct gang_status status;
+    usec_t since;   /* when the state was entered */
+    usec_t created; /* of the PodGroup; 0 when it is not known */
+    bool known;     /* the PodGroup object exists */
+    int32_t priority;
+    int attempts; /* attempts begun so far */
+    int held;     /* members whose bind call is held */
+    int planned;  /* slots of the plan */
+};
+struct gang_member_view {
+    const struct gang_pod_facts *facts;
+    const char *node;  /* bound or being bound; NULL */
+    const char *slot;  /* node of its slot; NULL */
+    const char *state; /* Unscheduled, Assumed, Held, Binding, Assigned, Finished */
+};
+struct gang_node_view {
+    const struct gang_node_facts *facts;
+    int pods;  /* assigned */
+    int slots; /* reserved */
+};
+typedef void gang_view_fn(void *arg, const struct gang_view *view);
+typedef void gang_member_fn(void *arg, const struct gang_member_view *view);
+typedef void gang_node_fn(void *arg, const struct gang_node_view *view);
+/* resource, allocatable, used (assigned pods), reserved (slots) */
+typedef void gang_node_amount_fn(void *arg, const char *resource, int64_t allocatable, int64_t used,
+                                 int64_t reserved);
+
+void gang_core_each_gang(const struct gang_core *core, gang_view_fn *fn, void *arg);
+/* Members of one gang; nothing when it is not known. */
+void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
+                           gang_member_fn *fn, void *arg);
+void gang_core_each_node(const struct gang_core *core, gang_node_fn *fn, void *arg);
+void gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
+                           void *arg);
+
+/* Counters since gang_core_new(); gauges are taken now. */
+struct gang_stats {
+    uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
+    uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
+    uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
+    size_t gangs[GANG_STATE_MAX];
+    size_t nodes, pods, groups, held;
+};
+void gang_core_stats(const struct gang_core *core, struct gang_stats *ret);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * predicates.h - kube-scheduler's own rules about one pod and one node, as pure functions.
+ *
+ * Each names its source in k8s.io/kubernetes v1.36. They look at facts only; what is in use on a
+ * node is counted elsewhere (gang/picture.h). Also used by the driver of the built-in cluster.
+ */
+#ifndef MUSTER_GANG_PREDICATES_H
+#define MUSTER_GANG_PREDICATES_H
+
+#include "gang/facts.h"
+
+/*
+ * What the scheduler charges for a pod, appended to *ret (which the caller frees with
+ * gang_amounts_done): the larger of the containers' sum (with sidecars) and each init step,
+ * pod-level requests in place of the sums they name, plus overhead. Without "pods": that is always
+ * one. Source: component-helpers/resource PodRequests.
+ */
+void gang_pod_requests(const struct gang_pod_facts *pod, struct gang_amounts *ret);
+void gang_amounts_done(struct gang_amounts *a);
+
+/* The first rule that the node breaks for this pod, or NULL: NodeUnschedulable, NodeAffinity
+ * (selector and required affinity), TaintToleration. The text is constant. */
+const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
+
+/* Whether two host ports collide (NodePorts): same protocol and port, same IP or either 0.0.0.0. */
+bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b);
+
+/* A device: an extended resource (its name has a domain outside kubernetes.io), such as
+ * nvidia.com/gpu. */
+bool gang_is_device(const char *resource);
+
+#endif

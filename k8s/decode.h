@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * decode.h - Kubernetes objects (jansson trees) to facts. Pure: no I/O, no state, any thread.
+ *
+ * Every decoder takes a borrowed object and returns new facts, or NULL with an error that names
+ * the object and the field. Unknown fields are skipped; a missing optional field is absent. What
+ * a decoder cannot read but the object may live without (one odd quantity) is an error all the
+ * same: a pod that is counted wrongly is worse than a pod that is reported.
+ */
+#ifndef MUSTER_K8S_DECODE_H
+#define MUSTER_K8S_DECODE_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+#include "gang/facts.h"
+
+struct dialect;
+
+struct gang_node_facts *decode_node(const json_t *node, struct err *err);
+/* Also finds the pod's link by asking every dialect, see dialect.h. */
+struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
+struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
+                                      struct err *err);
+
+#endif
