@@ -21,7 +21,7 @@ void map_seed(uint64_t k0, uint64_t k1)
         v2 += v1, v1 = ROTL(v1, 17), v1 ^= v2, v2 = ROTL(v2, 32);                                  \
     } while (0)
 
-__attribute__((no_sanitize("unsigned-integer-overflow"))) static uint64_t hash_key(const char *key)
+static uint64_t hash_key(const char *key)
 {
     size_t len = strlen(key);
     const unsigned char *p = (const unsigned char *)key;
