@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/facts.h"
+
+#include "gang/event.h"
+
+static void kvs_done(struct gang_kvs *kvs)
+{
+    for (size_t i = 0; i < kvs->n; i++) {
+        free(kvs->items[i].key);
+        free(kvs->items[i].value);
+    }
+    free(kvs->items);
+}
+
+static void amounts_done(struct gang_amounts *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        free(a->items[i].resource);
+    free(a->items);
+}
+
+static void ref_done(struct gang_ref *ref)
+{
+    free(ref->api_group);
+    free(ref->ns);
+    free(ref->name);
+}
+
+static void strings_free(char **items, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(items[i]);
+    free(items);
+}
+
+void gang_amounts_add(struct gang_amounts *a, const char *resource, int64_t amount)
+{
+    a->items = xreallocarray(a->items, a->n + 1, sizeof *a->items);
+    a->items[a->n++] = (struct gang_amount){xstrdup(resource), amount};
+}
+
+int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (strcmp(a->items[i].resource, resource) == 0)
+            return a->items[i].amount;
+    return 0;
+}
+
+void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value)
+{
+    kvs->items = xreallocarray(kvs->items, kvs->n + 1, sizeof *kvs->items);
+    kvs->items[kvs->n++] = (struct gang_kv){xstrdup(key), xstrdup(value)};
+}
+
+const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key)
+{
+    for (size_t i = 0; i < kvs->n; i++)
+        if (strcmp(kvs->items[i].key, key) == 0)
+            return kvs->items[i].value;
+    return NULL;
+}
+
+struct gang_node_facts *gang_node_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_node_facts));
+}
+
+struct gang_node_facts *gang_node_facts_free(struct gang_node_facts *f)
+{
+    if (!f)
+        return NULL;
+    free(f->name);
+    kvs_done(&f->labels);
+    for (size_t i = 0; i < f->n_taints; i++) {
+        free(f->taints[i].key);
+        free(f->taints[i].value);
+    }
+    free(f->taints);
+    amounts_done(&f->allocatable);
+    free(f);
+    return NULL;
+}
+
+struct gang_pod_facts *gang_pod_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_pod_facts));
+}
+
+static void term_done(struct gang_term *t)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        free(t->items[i].key);
+        strings_free(t->items[i].values, t->items[i].n_values);
+    }
+    free(t->items);
+}
+
+struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
+{
+    if (!f)
+        return NULL;
+    free(f->ns);
+    free(f->name);
+    free(f->uid);
+    free(f->node);
+    free(f->nominated);
+    free(f->scheduler);
+    strings_free(f->gates, f->n_gates);
+    ref_done(&f->group);
+    for (size_t i = 0; i < f->n_containers; i++) {
+        amounts_done(&f->containers[i].requests);
+        amounts_done(&f->containers[i].status);
+    }
+    free(f->containers);
+    amounts_done(&f->pod_level);
+    amounts_done(&f->overhead);
+    for (size_t i = 0; i < f->n_host_ports; i++) {
+        free(f->host_ports[i].ip);
+        free(f->host_ports[i].protocol);
+    }
+    free(f->host_ports);
+    kvs_done(&f->node_selector);
+    for (size_t i = 0; i < f->n_affinity; i++)
+        term_done(&f->affinity[i]);
+    free(f->affinity);
+    for (size_t i = 0; i < f->n_tolerations; i++) {
+        free(f->tolerations[i].key);
+        free(f->tolerations[i].value);
+    }
+    free(f->tolerations);
+    free(f);
+    return NULL;
+}
+
+struct gang_group_facts *gang_group_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_group_facts));
+}
+
+struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
+{
+    if (!f)
+        return NULL;
+    ref_done(&f->ref);
+    free(f->uid);
+    free(f);
+    return NULL;
+}
+
+const char *gang_event_name(enum gang_event_kind kind)
+{
+    static const char *const names[] = {
+#define X(name, help) #name,
+        GANG_EVENTS(X)
+#undef X
+    };
+    return kind < GANG_EV_MAX ? names[kind] : "?";
+}
+
+void gang_event_done(struct gang_event *ev)
+{
+    switch (ev->kind) {
+    case GANG_EV_NODE_SET:
+        ev->node = gang_node_facts_free(ev->node);
+        break;
+    case GANG_EV_POD_SET:
+    case GANG_EV_FILTER:
+    case GANG_EV_PRIORITIZE:
+    case GANG_EV_PREEMPT:
+        ev->pod = gang_pod_facts_free(ev->pod);
+        break;
+    case GANG_EV_GROUP_SET:
+        ev->group = gang_group_facts_free(ev->group);
+        break;
+    case GANG_EV_NODE_GONE:
+    case GANG_EV_POD_GONE:
+    case GANG_EV_GROUP_GONE:
+        ref_done(&ev->gone);
+        ev->gone = (struct gang_ref){NULL, NULL, NULL};
+        break;
+    case GANG_EV_BIND:
+        free(STEAL(ev->bind.ns));
+        free(STEAL(ev->bind.name));
+        free(STEAL(ev->bind.uid));
+        free(STEAL(ev->bind.node));
+        break;
+    case GANG_EV_BIND_DONE:
+    case GANG_EV_POD_READ:
+        free(STEAL(ev->result.uid));
+        free(STEAL(ev->result.node));
+        free(STEAL(ev->result.text));
+        break;
+    case GANG_EV_SYNCED:
+    case GANG_EV_CALL_CLOSED:
+    case GANG_EV_TICK:
+    case GANG_EV_STOP:
+    case GANG_EV_MAX:
+        break;
+    }
+}

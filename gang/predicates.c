@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/predicates.h"
+
+#include <errno.h>
+
+/* Source: component-helpers/scheduling/corev1 TolerationsTolerateTaint, core/v1 ToleratesTaint. */
+static bool tolerates(const struct gang_toleration *t, const char *key, const char *value,
+                      enum gang_taint_effect effect)
+{
+    if (!t->any_effect && t->effect != effect)
+        return false;
+    if (t->key && t->key[0] && strcmp(t->key, key) != 0)
+        return false;
+    return t->exists || strcmp(t->value ? t->value : "", value) == 0;
+}
+
+static bool tolerated(const struct gang_pod_facts *pod, const char *key, const char *value,
+                      enum gang_taint_effect effect)
+{
+    for (size_t i = 0; i < pod->n_tolerations; i++)
+        if (tolerates(&pod->tolerations[i], key, value, effect))
+            return true;
+    return false;
+}
+
+static bool contains(char *const *values, size_t n, const char *value)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(values[i], value) == 0)
+            return true;
+    return false;
+}
+
+static bool parse_integer(const char *text, int64_t *ret)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || end == text || *end)
+        return false;
+    *ret = v;
+    return true;
+}
+
+static bool compares(const struct gang_requirement *r, const char *value)
+{
+    int64_t have, want;
+    if (!value || r->n_values != 1 || !parse_integer(value, &have) ||
+        !parse_integer(r->values[0], &want))
+        return false;
+    return r->op == MATCH_GT ? have > want : have < want;
+}
+
+/* Source: apimachinery/pkg/labels Requirement.Matches. */
+static bool requirement_matches(const struct gang_requirement *r,
+                                const struct gang_node_facts *node)
+{
+    const char *value = r->on_name ? node->name : gang_kvs_get(&node->labels, r->key);
+    switch (r->op) {
+    case MATCH_IN:
+        return value && contains(r->values, r->n_values, value);
+    case MATCH_NOT_IN:
+        return !value || !contains(r->values, r->n_values, value);
+    case MATCH_EXISTS:
+        return value != NULL;
+    case MATCH_NOT_EXISTS:
+        return value == NULL;
+    case MATCH_GT:
+    case MATCH_LT:
+        return compares(r, value);
+    }
+    return false;
+}
+
+static bool term_matches(const struct gang_term *term, const struct gang_node_facts *node)
+{
+    for (size_t i = 0; i < term->n; i++)
+        if (!requirement_matches(&term->items[i], node))
+            return false;
+    return term->n > 0;
+}
+
+/* Source: component-helpers/scheduling/corev1/nodeaffinity GetRequiredNodeAffinity. */
+static bool affinity_matches(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
+{
+    for (size_t i = 0; i < pod->node_selector.n; i++) {
+        const struct gang_kv *want = &pod->node_selector.items[i];
+        if (!str_eq(gang_kvs_get(&node->labels, want->key), want->value))
+            return false;
+    }
+    if (!pod->has_affinity)
+        return true;
+    for (size_t i = 0; i < pod->n_affinity; i++)
+        if (term_matches(&pod->affinity[i], node))
+            return true;
+    return false;
+}
+
+const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
+{
+    if (node->unschedulable &&
+        !tolerated(pod, "node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE))
+        return "unschedulable (cordoned)";
+    if (!affinity_matches(pod, node))
+        return "node selector or affinity does not match";
+    for (size_t i = 0; i < node->n_taints; i++) {
+        const struct gang_taint *t = &node->taints[i];
+        if (t->effect != TAINT_PREFER_NO_SCHEDULE && !tolerated(pod, t->key, t->value, t->effect))
+            return "untolerated taint";
+    }
+    return NULL;
+}
+
+static bool any_address(const char *ip)
+{
+    return !ip || !ip[0] || strcmp(ip, "0.0.0.0") == 0;
+}
+
+/* Source: kube-scheduler framework HostPortInfo.CheckConflict. */
+bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b)
+{
+    if (a->port != b->port || strcmp(a->protocol, b->protocol) != 0)
+        return false;
+    return any_address(a->ip) || any_address(b->ip) || strcmp(a->ip, b->ip) == 0;
+}
+
+/* Source: pkg/apis/core/v1/helper IsExtendedResourceName (quota prefixes cannot occur in requests).
+ */
+bool gang_is_device(const char *resource)
+{
+    const char *slash = strchr(resource, '/');
+    if (!slash)
+        return false;
+    static const char native[] = "kubernetes.io";
+    size_t n = (size_t)(slash - resource), m = sizeof native - 1;
+    if (n < m || strncmp(slash - m, native, m) != 0)
+        return true;
+    return n > m && resource[n - m - 1] != '.';
+}
