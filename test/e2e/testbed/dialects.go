@@ -1,0 +1,161 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Dialect is one of the PodGroup APIs that people's manifests use.
+type Dialect struct {
+	Name    string
+	Group   string // API group
+	Version string
+	// Label or Annotation is the key on the pod that names its group.
+	Label, Annotation string
+	// Scheduler is the schedulerName that manifests of this dialect carry.
+	Scheduler string
+	// CRDs are the files below crds/ that serve it.
+	CRDs []string
+}
+
+// The dialects, by what their users call them.
+var (
+	// Recipe is what the KAI recipe writes; KAI itself serves v2alpha2 and reads
+	// another annotation.
+	Recipe = Dialect{Name: "recipe", Group: "scheduling.run.ai", Version: "v2",
+		Annotation: "scheduling.run.ai/pod-group", Scheduler: "kai-scheduler",
+		CRDs: []string{"kai-podgroups.yaml", "kai-queues.yaml"}}
+	KAI = Dialect{Name: "kai", Group: "scheduling.run.ai", Version: "v2alpha2",
+		Annotation: "pod-group-name", Scheduler: "kai-scheduler",
+		CRDs: []string{"kai-podgroups.yaml", "kai-queues.yaml"}}
+	Volcano = Dialect{Name: "volcano", Group: "scheduling.volcano.sh", Version: "v1beta1",
+		Annotation: "scheduling.k8s.io/group-name", Scheduler: "volcano",
+		CRDs: []string{"volcano-podgroups.yaml", "volcano-queues.yaml"}}
+	Sigs = Dialect{Name: "sigs", Group: "scheduling.sigs.k8s.io", Version: "v1alpha1",
+		Label: "pod-group.scheduling.sigs.k8s.io", Scheduler: corev1.DefaultSchedulerName,
+		CRDs: []string{"sigs-podgroups.yaml"}}
+	SchedulerPlugins = Dialect{Name: "x-k8s", Group: "scheduling.x-k8s.io", Version: "v1alpha1",
+		Label: "scheduling.x-k8s.io/pod-group", Scheduler: corev1.DefaultSchedulerName,
+		CRDs: []string{"x-k8s-podgroups.yaml"}}
+)
+
+var dialects = []Dialect{Recipe, KAI, Volcano, Sigs, SchedulerPlugins}
+
+// linkOf is the group a pod is linked to, as "API group/namespace/name", or "".
+func linkOf(pod *corev1.Pod) string {
+	for _, d := range dialects {
+		name := pod.Labels[d.Label]
+		if d.Label == "" {
+			name = pod.Annotations[d.Annotation]
+		}
+		if name != "" {
+			return d.Key(pod.Namespace, name)
+		}
+	}
+	return ""
+}
+
+// Key names a group in the recorder.
+func (d Dialect) Key(namespace, name string) string {
+	return d.Group + "/" + namespace + "/" + name
+}
+
+func (d Dialect) resource() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: d.Group, Version: d.Version, Resource: "podgroups"}
+}
+
+// PodGroup builds a PodGroup of the dialect; spec is added to minMember.
+func (d Dialect) PodGroup(namespace, name string, minMember int, spec map[string]any) *unstructured.Unstructured {
+	all := map[string]any{"minMember": int64(minMember)}
+	for key, value := range spec {
+		all[key] = value
+	}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": d.Group + "/" + d.Version,
+		"kind":       "PodGroup",
+		"metadata":   map[string]any{"namespace": namespace, "name": name},
+		"spec":       all,
+	}}
+}
+
+// Join links a pod to a group of the dialect.
+func (d Dialect) Join(name string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		if d.Label != "" {
+			metav1.SetMetaDataLabel(&pod.ObjectMeta, d.Label, name)
+		} else {
+			metav1.SetMetaDataAnnotation(&pod.ObjectMeta, d.Annotation, name)
+		}
+	}
+}
+
+// InstallCRDs serves the dialect and waits until it is served.
+func (c *Cluster) InstallCRDs(t TB, d Dialect) {
+	t.Helper()
+	for _, crd := range d.CRDs {
+		c.ApplyFile(t, filepath.Join(Root(t), "test/e2e/crds", crd))
+	}
+	eventually(t, fmt.Sprintf("%s is served", d.resource()), func() error {
+		ctx, cancel := soon()
+		defer cancel()
+		_, err := c.Dynamic.Resource(d.resource()).List(ctx, metav1.ListOptions{})
+		return err
+	})
+}
+
+// PodGroup reads a group as the API server has it.
+func (c *Cluster) PodGroup(t TB, d Dialect, namespace, name string) *unstructured.Unstructured {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	group, err := c.Dynamic.Resource(d.resource()).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return group
+}
+
+// Phase is status.phase of a group.
+func (c *Cluster) Phase(t TB, d Dialect, namespace, name string) string {
+	t.Helper()
+	phase, _, _ := unstructured.NestedString(c.PodGroup(t, d, namespace, name).Object, "status", "phase")
+	return phase
+}
+
+// WatchPhases returns the phases a group went through, in order, when stop is
+// called. It watches, so that a short phase is not missed.
+func (c *Cluster) WatchPhases(t TB, d Dialect, namespace, name string) (stop func() []string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	t.Cleanup(cancel)
+	watcher, err := c.Dynamic.Resource(d.resource()).Namespace(namespace).Watch(ctx,
+		metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	collected := make(chan []string, 1)
+	go func() {
+		var phases []string
+		for event := range watcher.ResultChan() {
+			group, ok := event.Object.(*unstructured.Unstructured)
+			if !ok {
+				continue
+			}
+			phase, _, _ := unstructured.NestedString(group.Object, "status", "phase")
+			if phase != "" && (len(phases) == 0 || phases[len(phases)-1] != phase) {
+				phases = append(phases, phase)
+			}
+		}
+		collected <- phases
+	}()
+	return func() []string {
+		watcher.Stop()
+		return <-collected
+	}
+}

@@ -1,0 +1,166 @@
+package testbed
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+
+	"k8s.io/client-go/rest"
+)
+
+// Request is what an API request is about.
+type Request struct {
+	Verb                                          string // HTTP method, WATCH for watches
+	Group, Resource, Namespace, Name, Subresource string
+}
+
+// Is compares with "POST pods/binding" and the like.
+func (r Request) Is(verbAndResource string) bool { return r.String() == verbAndResource }
+
+func (r Request) String() string {
+	text := r.Verb + " " + r.Resource
+	if r.Subresource != "" {
+		text += "/" + r.Subresource
+	}
+	return text
+}
+
+// Verdict is what happens to a request.
+type Verdict int
+
+const (
+	// Forward passes it on.
+	Forward Verdict = iota
+	// Sever closes the connection without passing the request on.
+	Sever
+	// LoseReply passes the request on and then closes the connection.
+	LoseReply
+)
+
+// FaultProxy stands between muster and the API server and does to requests what
+// a test tells it to.
+type FaultProxy struct {
+	URL string
+
+	mu     sync.Mutex
+	hook   func(context.Context, Request) Verdict
+	counts map[string]int
+}
+
+// StartFaultProxy starts a proxy that forwards everything until it is told
+// otherwise.
+func (c *Cluster) StartFaultProxy(t TB) *FaultProxy {
+	t.Helper()
+	p := &FaultProxy{counts: map[string]int{}}
+	target, err := url.Parse(c.URL)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	transport, err := rest.TransportFor(&rest.Config{
+		Host: c.URL, TLSClientConfig: rest.TLSClientConfig{CAData: c.authority.PEM},
+	})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	forward := &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1, // watches
+		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+		ErrorLog:      log.New(io.Discard, "", 0),
+	}
+	certificatePEM, keyPEM := c.authority.serve(t)
+	certificate, err := tls.X509KeyPair(certificatePEM, keyPEM)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	server := &http.Server{
+		Addr:      fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}},
+		ErrorLog:  log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			switch p.decide(r) {
+			case Forward:
+				forward.ServeHTTP(w, r)
+			case LoseReply:
+				forward.ServeHTTP(discard{http.Header{}}, r)
+				panic(http.ErrAbortHandler)
+			case Sever:
+				panic(http.ErrAbortHandler)
+			}
+		}),
+	}
+	p.URL = "https://" + server.Addr
+	serveUntilCleanup(t, server)
+	return p
+}
+
+// Set installs what decides about every request from now on; nil forwards all.
+// The function may block: the request then hangs until it returns, or until the
+// client has gone, which it learns from the context.
+func (p *FaultProxy) Set(hook func(context.Context, Request) Verdict) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hook = hook
+}
+
+// Count is how many requests like "POST pods/binding" came.
+func (p *FaultProxy) Count(verbAndResource string) int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.counts[verbAndResource]
+}
+
+func (p *FaultProxy) decide(r *http.Request) Verdict {
+	request := parseRequest(r)
+	p.mu.Lock()
+	p.counts[request.String()]++
+	hook := p.hook
+	p.mu.Unlock()
+	if hook == nil {
+		return Forward
+	}
+	return hook(r.Context(), request)
+}
+
+// parseRequest reads /api/v1/… and /apis/GROUP/VERSION/….
+func parseRequest(r *http.Request) Request {
+	request := Request{Verb: r.Method}
+	if r.URL.Query().Get("watch") != "" {
+		request.Verb = "WATCH"
+	}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case len(parts) >= 2 && parts[0] == "api":
+		parts = parts[2:]
+	case len(parts) >= 3 && parts[0] == "apis":
+		request.Group = parts[1]
+		parts = parts[3:]
+	default:
+		return request
+	}
+	if len(parts) >= 3 && parts[0] == "namespaces" {
+		request.Namespace = parts[1]
+		parts = parts[2:]
+	}
+	for i, field := range []*string{&request.Resource, &request.Name, &request.Subresource} {
+		if i < len(parts) {
+			*field = parts[i]
+		}
+	}
+	return request
+}
+
+// discard is a reply that nobody gets.
+type discard struct{ header http.Header }
+
+func (d discard) Header() http.Header         { return d.header }
+func (d discard) Write(b []byte) (int, error) { return len(b), nil }
+func (d discard) WriteHeader(int)             {}

@@ -1,0 +1,199 @@
+package testbed
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Resources are whole units, milli-units for CPU.
+type Resources map[corev1.ResourceName]int64
+
+// PodState is what matters of a pod at one moment.
+type PodState struct {
+	Namespace, Name, UID string
+	Gang                 string // "API group/namespace/name", or ""
+	Node                 string
+	Phase                corev1.PodPhase
+	Requests             Resources // as the scheduler counts them, one "pods" included
+}
+
+// finished pods use nothing and stand for a member that has been placed.
+func (p *PodState) finished() bool {
+	return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed
+}
+
+// NodeState is what matters of a node at one moment.
+type NodeState struct {
+	Name        string
+	Allocatable Resources
+}
+
+// Change is one watch event of a pod or of a node.
+type Change struct {
+	At time.Time
+	// Version is the resource version: one counter for the whole cluster, so it
+	// orders the events of different watches.
+	Version uint64
+	Pod     *PodState
+	Node    *NodeState
+	Deleted bool
+}
+
+// History is everything that the watches saw, in the order they saw it.
+type History []Change
+
+// ordered is the history by resource version.
+func (h History) ordered() History {
+	sorted := slices.Clone(h)
+	sort.SliceStable(sorted, func(i, j int) bool { return sorted[i].Version < sorted[j].Version })
+	return sorted
+}
+
+// Overcommits replays the history and names every moment at which the pods
+// assigned to a node asked for more than the node has.
+func (h History) Overcommits() []string {
+	nodes := map[string]Resources{}
+	used := map[string]Resources{}
+	charged := map[string]*PodState{}
+	var found []string
+
+	charge := func(pod *PodState, sign int64) {
+		sum := used[pod.Node]
+		if sum == nil {
+			sum = Resources{}
+			used[pod.Node] = sum
+		}
+		for name, amount := range pod.Requests {
+			sum[name] += sign * amount
+		}
+	}
+	for _, change := range h.ordered() {
+		touched := ""
+		if node := change.Node; node != nil {
+			delete(nodes, node.Name)
+			if !change.Deleted {
+				nodes[node.Name] = node.Allocatable
+				touched = node.Name
+			}
+		}
+		if pod := change.Pod; pod != nil {
+			if before := charged[pod.UID]; before != nil {
+				charge(before, -1)
+				delete(charged, pod.UID)
+			}
+			if !change.Deleted && !pod.finished() && pod.Node != "" {
+				charge(pod, 1)
+				charged[pod.UID] = pod
+				touched = pod.Node
+			}
+		}
+		allocatable, known := nodes[touched]
+		if !known {
+			continue
+		}
+		for name, amount := range used[touched] {
+			if amount > allocatable[name] {
+				found = append(found, fmt.Sprintf("%s node %s: %s %d of %d assigned",
+					change.At.Format("15:04:05.000"), touched, name, amount, allocatable[name]))
+			}
+		}
+	}
+	return found
+}
+
+// Partial is a time during which a gang was neither absent nor complete.
+type Partial struct {
+	Gang        string
+	From, Until time.Time
+	Most        int // members bound at most during that time
+	Needed      int
+	Open        bool // still so when the history ended
+}
+
+func (p Partial) String() string {
+	end := "then complete or gone"
+	if p.Open {
+		end = "and still so at the end"
+	}
+	return fmt.Sprintf("gang %s: at most %d of %d needed members bound for %v from %s, %s",
+		p.Gang, p.Most, p.Needed, p.Until.Sub(p.From).Round(time.Millisecond),
+		p.From.Format("15:04:05.000"), end)
+}
+
+// Partials finds every time with 0 < bound < needed of a gang that had not been
+// complete before. A gang that was complete once may lose members; that is
+// another matter. The history ends at the given moment.
+func (h History) Partials(needed map[string]int, end time.Time) []Partial {
+	bound := map[string]map[string]bool{} // gang -> UIDs of members that are placed
+	complete := map[string]bool{}
+	open := map[string]*Partial{}
+	var found []Partial
+
+	for _, change := range h {
+		pod := change.Pod
+		if pod == nil || pod.Gang == "" || needed[pod.Gang] == 0 || complete[pod.Gang] {
+			continue
+		}
+		members := bound[pod.Gang]
+		if members == nil {
+			members = map[string]bool{}
+			bound[pod.Gang] = members
+		}
+		switch {
+		case pod.Node == "" || pod.Phase == corev1.PodFailed:
+			delete(members, pod.UID)
+		case change.Deleted && pod.Phase != corev1.PodSucceeded:
+			delete(members, pod.UID)
+		default:
+			members[pod.UID] = true
+		}
+		n := len(members)
+		complete[pod.Gang] = n >= needed[pod.Gang]
+		partial := open[pod.Gang]
+		if n > 0 && !complete[pod.Gang] {
+			if partial == nil {
+				partial = &Partial{Gang: pod.Gang, From: change.At, Needed: needed[pod.Gang]}
+				open[pod.Gang] = partial
+			}
+			partial.Most = max(partial.Most, n)
+		} else if partial != nil {
+			partial.Until = change.At
+			found = append(found, *partial)
+			delete(open, pod.Gang)
+		}
+	}
+	for _, partial := range open {
+		partial.Until, partial.Open = end, true
+		found = append(found, *partial)
+	}
+	sort.Slice(found, func(i, j int) bool { return found[i].From.Before(found[j].From) })
+	return found
+}
+
+// allowedSpread is how long a gang's bindings may take: one second for every
+// hundred members.
+func allowedSpread(members int) time.Duration {
+	return time.Duration((members+99)/100) * time.Second
+}
+
+// Rebound names every pod whose node changed after it was set.
+func (h History) Rebound() []string {
+	first := map[string]string{}
+	var found []string
+	for _, change := range h {
+		pod := change.Pod
+		if pod == nil || pod.Node == "" {
+			continue
+		}
+		if before, known := first[pod.UID]; known && before != pod.Node {
+			found = append(found, strings.Join([]string{pod.Namespace, pod.Name, before, pod.Node}, " "))
+		}
+		first[pod.UID] = pod.Node
+	}
+	return found
+}

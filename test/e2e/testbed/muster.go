@@ -1,0 +1,193 @@
+package testbed
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// MusterOptions choose how muster is started.
+type MusterOptions struct {
+	// Config is added to the configuration file.
+	Config map[string]any
+	// Through is a proxy to reach the API server through.
+	Through *FaultProxy
+}
+
+// Muster is the program under test. It runs as the service account of
+// charts/rbac.yaml, with no right beyond that file.
+type Muster struct {
+	*Process
+	Verbs, Ops string // addresses
+	ConfigFile string
+
+	cluster    *Cluster
+	binary     string
+	kubeconfig string
+}
+
+// StartMuster starts muster and waits until it is ready.
+func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
+	t.Helper()
+	m := &Muster{
+		cluster: c,
+		binary:  musterBinary(t),
+		Verbs:   fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		Ops:     fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+	}
+	url, authorityPEM := c.URL, c.authority.PEM
+	if options.Through != nil {
+		url = options.Through.URL
+	}
+	m.kubeconfig = writeKubeconfig(t, c.Dir, "muster", url, c.musterToken(t), authorityPEM)
+	config := map[string]any{"listen": m.Verbs, "opsListen": m.Ops}
+	for key, value := range options.Config {
+		config[key] = value
+	}
+	text, err := yaml.Marshal(config)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	m.ConfigFile = file(t, c.Dir, "muster.yaml", text)
+	m.Start(t)
+	t.Cleanup(func() {
+		if m.Running() {
+			m.Stop(t)
+		}
+	})
+	return m
+}
+
+// musterToken applies charts/rbac.yaml and asks for a token of its account.
+func (c *Cluster) musterToken(t TB) string {
+	t.Helper()
+	c.ApplyFile(t, filepath.Join(Root(t), "charts/rbac.yaml"))
+	ctx, cancel := soon()
+	defer cancel()
+	day := int64(24 * 60 * 60)
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &day},
+	}
+	reply, err := c.Kube.CoreV1().ServiceAccounts("muster-system").CreateToken(ctx, "muster", request, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatalf("token for muster: %v", err)
+	}
+	return reply.Status.Token
+}
+
+// Start runs muster (again) and waits until it is ready.
+func (m *Muster) Start(t TB) {
+	t.Helper()
+	m.Process = m.cluster.run(t, "muster", m.binary, "serve",
+		"--config", m.ConfigFile, "--kubeconfig", m.kubeconfig,
+		"--listen", m.Verbs, "--ops-listen", m.Ops)
+	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)
+}
+
+// Stop ends muster as an operator would: it must answer its held calls and go.
+func (m *Muster) Stop(t TB) {
+	t.Helper()
+	if err := m.Terminate(10 * time.Second); err != nil {
+		t.Errorf("%v\n%s", err, m.LogTail(20))
+	}
+}
+
+// Gang is what GET /api/v1/gangs says of a gang.
+type Gang struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Group     string `json:"group"`
+	State     string `json:"state"`
+	Reason    struct {
+		Code string `json:"code"`
+		Text string `json:"text"`
+	} `json:"reason"`
+	Needed  int `json:"needed"`
+	Members int `json:"members"`
+	Bound   int `json:"bound"`
+	Running int `json:"running"`
+}
+
+// Gangs asks muster for its gangs.
+func (m *Muster) Gangs(t TB) []Gang {
+	t.Helper()
+	var reply struct {
+		Gangs []Gang `json:"gangs"`
+	}
+	m.ask(t, "/api/v1/gangs", &reply)
+	return reply.Gangs
+}
+
+// Gang finds one gang; it is zero when muster does not know it.
+func (m *Muster) Gang(t TB, namespace, name string) Gang {
+	t.Helper()
+	for _, gang := range m.Gangs(t) {
+		if gang.Namespace == namespace && gang.Name == name {
+			return gang
+		}
+	}
+	return Gang{}
+}
+
+// WaitState waits until a gang is in a state.
+func (m *Muster) WaitState(t TB, namespace, name, state string) Gang {
+	t.Helper()
+	var gang Gang
+	eventually(t, fmt.Sprintf("gang %s/%s is %s", namespace, name, state), func() error {
+		if gang = m.Gang(t, namespace, name); gang.State != state {
+			return fmt.Errorf("it is %+v", gang)
+		}
+		return nil
+	})
+	return gang
+}
+
+// Nodes asks muster for its ledger of every node, as generic JSON.
+func (m *Muster) Nodes(t TB) []map[string]any {
+	t.Helper()
+	var reply struct {
+		Nodes []map[string]any `json:"nodes"`
+	}
+	m.ask(t, "/api/v1/nodes", &reply)
+	return reply.Nodes
+}
+
+// Metrics reads muster's metrics.
+func (m *Muster) Metrics(t TB) Metrics {
+	t.Helper()
+	status, body, err := get(http.DefaultClient, "http://"+m.Ops+"/metrics")
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("muster's metrics: %d %v", status, err)
+	}
+	return parseMetrics(body)
+}
+
+func (m *Muster) ask(t TB, path string, reply any) {
+	t.Helper()
+	status, body, err := get(http.DefaultClient, "http://"+m.Ops+path)
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("GET %s: %d %v %s", path, status, err, body)
+	}
+	if err := json.Unmarshal([]byte(body), reply); err != nil {
+		t.Fatalf("GET %s: %v in %s", path, err, body)
+	}
+}
+
+func stderrOf(err error) string {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return string(exit.Stderr)
+	}
+	return ""
+}
+
+func insecureTLS() *tls.Config { return &tls.Config{InsecureSkipVerify: true} }

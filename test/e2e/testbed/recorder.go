@@ -1,0 +1,317 @@
+package testbed
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// Recorder watches all pods and nodes from the cluster's first moment to its
+// last, and keeps when each thing happened. When the test ends it checks what
+// must hold in every test: no node is ever overcommitted and no gang is ever
+// partial.
+type Recorder struct {
+	mu       sync.Mutex
+	changed  chan struct{} // closed and replaced at every event
+	history  History
+	pods     map[string]*PodRecord // by UID
+	order    []*PodRecord          // by first sight
+	needed   map[string]int        // gang -> members needed
+	excused  map[string]bool       // gangs that may be partial
+	broken   error                 // the watch lost something
+	stopping bool
+}
+
+// PodRecord is the life of one pod. A time that has not come is zero.
+type PodRecord struct {
+	Namespace, Name, UID, Gang, Node      string
+	Created, Bound, Ran, Finished, Erased time.Time
+	Latest                                *corev1.Pod
+}
+
+func startRecorder(t TB, kube kubernetes.Interface) *Recorder {
+	t.Helper()
+	r := &Recorder{
+		changed: make(chan struct{}),
+		pods:    map[string]*PodRecord{},
+		needed:  map[string]int{},
+		excused: map[string]bool{},
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	// Registered after the processes' own cleanups, so it runs before them:
+	// the control plane still stands.
+	t.Cleanup(func() {
+		r.settle()
+		r.mu.Lock()
+		r.stopping = true
+		r.mu.Unlock()
+		cancel()
+		r.check(t)
+	})
+	pods := kube.CoreV1().Pods("")
+	r.follow(ctx, t, "pods", func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return pods.List(ctx, options)
+	}, pods.Watch)
+	nodes := kube.CoreV1().Nodes()
+	r.follow(ctx, t, "nodes", func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+		return nodes.List(ctx, options)
+	}, nodes.Watch)
+	return r
+}
+
+// follow lists once and then watches for ever. A watch that ends is taken up
+// where it stopped; one that cannot be breaks the recorder, because a history
+// with a hole proves nothing.
+func (r *Recorder) follow(ctx context.Context, t TB, what string,
+	list func(context.Context, metav1.ListOptions) (runtime.Object, error),
+	start func(context.Context, metav1.ListOptions) (watch.Interface, error)) {
+	t.Helper()
+	// The cluster is new: there is nothing in the list but its version.
+	empty, err := list(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("list %s: %v", what, err)
+	}
+	version := empty.(metav1.ListInterface).GetResourceVersion()
+	go func() {
+		for ctx.Err() == nil {
+			watcher, err := start(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
+			if err != nil {
+				r.breakOff(fmt.Errorf("watch %s: %w", what, err))
+				return
+			}
+			for event := range watcher.ResultChan() {
+				if event.Type == watch.Error {
+					r.breakOff(fmt.Errorf("watch %s: %v", what, event.Object))
+					return
+				}
+				version = event.Object.(metav1.Object).GetResourceVersion()
+				if event.Type != watch.Bookmark {
+					r.see(event)
+				}
+			}
+		}
+	}()
+}
+
+func (r *Recorder) breakOff(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !r.stopping && r.broken == nil {
+		r.broken = err
+		close(r.changed)
+		r.changed = make(chan struct{})
+	}
+}
+
+func (r *Recorder) see(event watch.Event) {
+	change := Change{At: time.Now(), Deleted: event.Type == watch.Deleted}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch object := event.Object.(type) {
+	case *corev1.Pod:
+		change.Version, _ = strconv.ParseUint(object.ResourceVersion, 10, 64)
+		change.Pod = podState(object)
+		r.update(object, change)
+	case *corev1.Node:
+		change.Version, _ = strconv.ParseUint(object.ResourceVersion, 10, 64)
+		change.Node = &NodeState{Name: object.Name, Allocatable: resources(object.Status.Allocatable)}
+	}
+	r.history = append(r.history, change)
+	close(r.changed)
+	r.changed = make(chan struct{})
+}
+
+func (r *Recorder) update(pod *corev1.Pod, change Change) {
+	record := r.pods[string(pod.UID)]
+	if record == nil {
+		record = &PodRecord{Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID),
+			Gang: change.Pod.Gang, Created: change.At}
+		r.pods[record.UID] = record
+		r.order = append(r.order, record)
+	}
+	record.Latest = pod
+	note := func(moment *time.Time, happened bool) {
+		if happened && moment.IsZero() {
+			*moment = change.At
+		}
+	}
+	record.Node = pod.Spec.NodeName
+	note(&record.Bound, pod.Spec.NodeName != "")
+	note(&record.Ran, pod.Status.Phase == corev1.PodRunning)
+	note(&record.Finished, change.Pod.finished())
+	note(&record.Erased, change.Deleted)
+}
+
+// podState counts a pod as the scheduler does; the counting is the scheduler's
+// own code.
+func podState(pod *corev1.Pod) *PodState {
+	requests := resources(resourcehelper.PodRequests(pod, resourcehelper.PodResourcesOptions{}))
+	requests[corev1.ResourcePods] = 1
+	return &PodState{
+		Namespace: pod.Namespace, Name: pod.Name, UID: string(pod.UID), Gang: linkOf(pod),
+		Node: pod.Spec.NodeName, Phase: pod.Status.Phase, Requests: requests,
+	}
+}
+
+func resources(list corev1.ResourceList) Resources {
+	amounts := Resources{}
+	for name, quantity := range list {
+		if name == corev1.ResourceCPU {
+			amounts[name] = quantity.MilliValue()
+		} else {
+			amounts[name] = quantity.Value()
+		}
+	}
+	return amounts
+}
+
+// Expect tells how many members a gang needs. Groups created through the test
+// bed are told by themselves.
+func (r *Recorder) Expect(gang string, needed int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.needed[gang] = needed
+}
+
+// Excuse lets a gang be partial: for tests that break one on purpose.
+func (r *Recorder) Excuse(gang string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.excused[gang] = true
+}
+
+// Which selects pods.
+type Which func(*PodRecord) bool
+
+// InGang selects the members of a group.
+func InGang(d Dialect, namespace, name string) Which {
+	key := d.Key(namespace, name)
+	return func(p *PodRecord) bool { return p.Gang == key }
+}
+
+// InNamespace selects the pods of a namespace.
+func InNamespace(namespace string) Which {
+	return func(p *PodRecord) bool { return p.Namespace == namespace }
+}
+
+// Named selects pods by name.
+func Named(namespace string, names ...string) Which {
+	return func(p *PodRecord) bool {
+		for _, name := range names {
+			if p.Namespace == namespace && p.Name == name {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// Pods are copies of the selected records, in the order of their first sight;
+// erased pods are left out unless they had finished.
+func (r *Recorder) Pods(which Which) []PodRecord {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.selected(which)
+}
+
+func (r *Recorder) selected(which Which) []PodRecord {
+	var chosen []PodRecord
+	for _, record := range r.order {
+		if which(record) && (record.Erased.IsZero() || !record.Finished.IsZero()) {
+			chosen = append(chosen, *record)
+		}
+	}
+	return chosen
+}
+
+// History is a copy of everything seen so far.
+func (r *Recorder) History() History {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return append(History(nil), r.history...)
+}
+
+// await blocks until the condition holds for the selected pods or the time is
+// over; it returns the pods as they are then.
+func (r *Recorder) await(which Which, limit time.Duration, holds func([]PodRecord) bool) (pods []PodRecord, ok bool) {
+	timeout := time.NewTimer(limit)
+	defer timeout.Stop()
+	for {
+		r.mu.Lock()
+		pods, changed, broken := r.selected(which), r.changed, r.broken
+		r.mu.Unlock()
+		if holds(pods) {
+			return pods, true
+		}
+		if broken != nil {
+			return pods, false
+		}
+		select {
+		case <-changed:
+		case <-timeout.C:
+			return pods, false
+		}
+	}
+}
+
+// partials are the gangs' partial times so far, without the excused ones.
+func (r *Recorder) partials() []Partial {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	needed := maps.Clone(r.needed)
+	for gang := range r.excused {
+		delete(needed, gang)
+	}
+	return r.history.Partials(needed, time.Now())
+}
+
+// settle lets a commit that is under way when the test ends come to its end, so
+// that a gang which is partial after that is partial for good.
+func (r *Recorder) settle() {
+	for deadline := time.Now().Add(3 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if !slices.ContainsFunc(r.partials(), func(p Partial) bool { return p.Open }) {
+			return
+		}
+	}
+}
+
+// check is what every test must keep.
+func (r *Recorder) check(t TB) {
+	t.Helper()
+	history := r.History()
+	r.mu.Lock()
+	broken := r.broken
+	r.mu.Unlock()
+	if broken != nil {
+		t.Errorf("the recorder lost its watch: %v", broken)
+	}
+	report := func(title string, lines []string) {
+		if len(lines) > 10 {
+			lines = append(lines[:10:10], fmt.Sprintf("… and %d more", len(lines)-10))
+		}
+		if len(lines) > 0 {
+			t.Errorf("%s:\n  %s", title, strings.Join(lines, "\n  "))
+		}
+	}
+	report("nodes were overcommitted", history.Overcommits())
+	report("pods changed their node", history.Rebound())
+	var partial []string
+	for _, each := range r.partials() {
+		if each.Open || each.Until.Sub(each.From) > allowedSpread(each.Needed) {
+			partial = append(partial, each.String())
+		}
+	}
+	report("gangs were partial", partial)
+}

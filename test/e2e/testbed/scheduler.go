@@ -1,0 +1,116 @@
+package testbed
+
+import (
+	"fmt"
+	"net/http"
+	"os/exec"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// SchedulerOptions choose how a kube-scheduler is started.
+type SchedulerOptions struct {
+	// Muster is the extender; without it the scheduler is the stock one.
+	Muster *Muster
+	// Profiles are the scheduler names to serve, when they are not the default.
+	Profiles []string
+	// Through is a proxy to reach muster through.
+	Through *VerbProxy
+	// WholeNodes registers muster with nodeCacheCapable: false.
+	WholeNodes bool
+	// Log names the log file: "kube-scheduler" by default.
+	Log string
+}
+
+// stockConfiguration is what a scheduler without muster gets.
+const stockConfiguration = `
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+`
+
+// StartScheduler starts a kube-scheduler of the cluster's version. With muster,
+// its configuration is the one that `muster scheduler-config` prints, so that
+// what users are told to use is what is tested.
+func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
+	t.Helper()
+	if options.Log == "" {
+		options.Log = "kube-scheduler"
+	}
+	configuration := c.schedulerConfiguration(t, options)
+	port := freePort(t)
+	p := c.run(t, options.Log, tool(t, "kube-scheduler", c.Kubernetes.Version),
+		"--config", file(t, c.Dir, options.Log+".yaml", configuration),
+		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
+		"--cert-dir", c.Dir, // for the certificate that it signs itself
+		"-v", "2")
+	// It signs its own certificate, which nobody needs to trust here.
+	p.waitReady(t, insecureClient(), fmt.Sprintf("https://127.0.0.1:%d/readyz", port), 30*time.Second)
+	return p
+}
+
+func (c *Cluster) schedulerConfiguration(t TB, options SchedulerOptions) []byte {
+	t.Helper()
+	text := []byte(stockConfiguration)
+	if options.Muster != nil {
+		text = options.Muster.SchedulerConfiguration(t, options.Profiles...)
+	}
+	var configuration map[string]any
+	if err := yaml.Unmarshal(text, &configuration); err != nil {
+		t.Fatalf("the scheduler configuration is no YAML: %v\n%s", err, text)
+	}
+	// What a cluster's owner adds.
+	configuration["clientConnection"] = map[string]any{
+		"kubeconfig": writeKubeconfig(t, c.Dir, options.Log, c.URL, schedulerUser.token, c.authority.PEM),
+		"qps":        5000,
+		"burst":      5000,
+	}
+	configuration["leaderElection"] = map[string]any{"leaderElect": false}
+	if options.Muster == nil && len(options.Profiles) > 0 {
+		var profiles []any
+		for _, name := range options.Profiles {
+			profiles = append(profiles, map[string]any{"schedulerName": name})
+		}
+		configuration["profiles"] = profiles
+	}
+	if options.Through != nil || options.WholeNodes {
+		extenders, _ := configuration["extenders"].([]any)
+		if len(extenders) != 1 {
+			t.Fatalf("one extender expected in\n%s", text)
+		}
+		extender := extenders[0].(map[string]any)
+		if options.Through != nil {
+			extender["urlPrefix"] = options.Through.URL + "/scheduler"
+		}
+		if options.WholeNodes {
+			extender["nodeCacheCapable"] = false
+		}
+	}
+	result, err := yaml.Marshal(configuration)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return result
+}
+
+// SchedulerConfiguration is what `muster scheduler-config` prints.
+func (m *Muster) SchedulerConfiguration(t TB, profiles ...string) []byte {
+	t.Helper()
+	args := []string{"scheduler-config", "--config", m.ConfigFile}
+	for _, profile := range profiles {
+		args = append(args, "--profile", profile)
+	}
+	out, err := exec.Command(m.binary, args...).Output()
+	if err != nil {
+		t.Fatalf("muster scheduler-config: %v\n%s", err, stderrOf(err))
+	}
+	return out
+}
+
+// ExtenderTimeout is how long the scheduler waits for an answer: the httpTimeout
+// that muster scheduler-config prints.
+const ExtenderTimeout = 30 * time.Second
+
+func insecureClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{TLSClientConfig: insecureTLS()}}
+}

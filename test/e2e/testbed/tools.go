@@ -1,0 +1,68 @@
+package testbed
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// Kubernetes is a version of the whole control plane.
+type Kubernetes struct{ Minor, Version string }
+
+// The newest version, and one of three minors earlier.
+var (
+	Newest  = Kubernetes{"1.36", "v1.36.3"}
+	Earlier = Kubernetes{"1.33", "v1.33.13"}
+)
+
+// Versions of the tools that do not depend on Kubernetes' version; the modules
+// below tools/ pin the same.
+const (
+	etcdVersion = "v3.6.8"
+	kwokVersion = "v0.8.0"
+)
+
+// Root is the repository's root: the folder above test/e2e.
+func Root(t TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(folder, "test/e2e/build-tools")); err == nil {
+			return folder
+		}
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			t.Fatalf("run this inside muster's repository")
+		}
+		folder = parent
+	}
+}
+
+// tool is the path of a program that build-tools made.
+func tool(t TB, name, version string) string {
+	t.Helper()
+	folder := os.Getenv("MUSTER_TOOLS")
+	if folder == "" {
+		folder = filepath.Join(Root(t), "build/tools")
+	}
+	path := filepath.Join(folder, name+"-"+version)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%s is not built: run test/e2e/build-tools", path)
+	}
+	return path
+}
+
+// musterBinary is the program under test.
+func musterBinary(t TB) string {
+	t.Helper()
+	path := os.Getenv("MUSTER_BIN")
+	if path == "" {
+		path = filepath.Join(Root(t), "build/release/muster")
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("no muster to test: %v (build it, or set MUSTER_BIN)", err)
+	}
+	return path
+}

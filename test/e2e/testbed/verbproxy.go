@@ -1,0 +1,148 @@
+package testbed
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// VerbCall is one call of the scheduler to muster.
+type VerbCall struct {
+	Verb       string // filter, prioritize, preempt, bind
+	Pod        string // namespace/name
+	Offered    []string
+	Returned   []string // filter: nodes that passed
+	Node       string   // bind
+	Error      string
+	Begin, End time.Time
+}
+
+// VerbProxy stands between the scheduler and muster and writes down every call.
+type VerbProxy struct {
+	URL string
+
+	mu    sync.Mutex
+	calls []VerbCall
+}
+
+// StartVerbProxy starts a proxy in front of muster.
+func StartVerbProxy(t TB, m *Muster) *VerbProxy {
+	t.Helper()
+	p := &VerbProxy{}
+	transport := &http.Transport{MaxIdleConnsPerHost: 1000}
+	server := &http.Server{
+		Addr:     fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		ErrorLog: log.New(io.Discard, "", 0),
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			call := VerbCall{Begin: time.Now(), Verb: r.URL.Path[strings.LastIndexByte(r.URL.Path, '/')+1:]}
+			question, err := io.ReadAll(r.Body)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			onward, err := http.NewRequestWithContext(r.Context(), r.Method,
+				"http://"+m.Verbs+r.URL.Path, bytes.NewReader(question))
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			onward.Header = r.Header.Clone()
+			reply, err := transport.RoundTrip(onward)
+			if err != nil {
+				// muster is down: so it looks to the scheduler.
+				panic(http.ErrAbortHandler)
+			}
+			defer reply.Body.Close()
+			answer, err := io.ReadAll(reply.Body)
+			if err != nil {
+				panic(http.ErrAbortHandler)
+			}
+			call.End = time.Now()
+			call.read(question, answer)
+			p.mu.Lock()
+			p.calls = append(p.calls, call)
+			p.mu.Unlock()
+			w.Header().Set("Content-Type", reply.Header.Get("Content-Type"))
+			w.WriteHeader(reply.StatusCode)
+			_, _ = w.Write(answer)
+		}),
+	}
+	p.URL = "http://" + server.Addr
+	serveUntilCleanup(t, server)
+	return p
+}
+
+// Calls are the calls so far of a verb.
+func (p *VerbProxy) Calls(verb string) []VerbCall {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var calls []VerbCall
+	for _, call := range p.calls {
+		if call.Verb == verb {
+			calls = append(calls, call)
+		}
+	}
+	return calls
+}
+
+// named is the part of a Kubernetes object that is read here.
+type named struct {
+	Metadata struct{ Name, Namespace string }
+}
+
+func (c *VerbCall) read(question, answer []byte) {
+	var asked struct {
+		Pod                   *named
+		NodeNames             *[]string
+		Nodes                 *struct{ Items []named }
+		PodName, PodNamespace string
+		Node                  string
+	}
+	var said struct {
+		NodeNames *[]string
+		Nodes     *struct{ Items []named }
+		Error     string
+	}
+	_ = json.Unmarshal(question, &asked)
+	_ = json.Unmarshal(answer, &said)
+	names := func(plain *[]string, whole *struct{ Items []named }) []string {
+		if plain != nil {
+			return *plain
+		}
+		var list []string
+		if whole != nil {
+			for _, node := range whole.Items {
+				list = append(list, node.Metadata.Name)
+			}
+		}
+		return list
+	}
+	c.Pod, c.Node, c.Error = asked.PodNamespace+"/"+asked.PodName, asked.Node, said.Error
+	if asked.Pod != nil {
+		c.Pod = asked.Pod.Metadata.Namespace + "/" + asked.Pod.Metadata.Name
+	}
+	c.Offered = names(asked.NodeNames, asked.Nodes)
+	c.Returned = names(said.NodeNames, said.Nodes)
+}
+
+// serveUntilCleanup runs an HTTP server that ends with the test.
+func serveUntilCleanup(t TB, server *http.Server) {
+	t.Helper()
+	listener, err := net.Listen("tcp", server.Addr)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	go func() {
+		if server.TLSConfig != nil {
+			_ = server.ServeTLS(listener, "", "")
+		} else {
+			_ = server.Serve(listener)
+		}
+	}()
+	t.Cleanup(func() { server.Close() })
+}
