@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 static void reserve(struct buf *b, size_t more)
 {
     size_t need = b->len + more + 1;
@@ -48,6 +50,39 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         b->len += (size_t)n;
     }
     va_end(again);
+}
+
+static void json_escape(struct buf *b, unsigned char c)
+{
+    static const char short_form[] = "btn\0fr";
+    if (c == '"' || c == '\\')
+        buf_printf(b, "\\%c", c);
+    else if (c >= '\b' && c <= '\r' && c != '\v')
+        buf_printf(b, "\\%c", short_form[c - '\b']);
+    else
+        buf_printf(b, "\\u%04x", c);
+}
+
+void buf_json(struct buf *b, const char *s, size_t len)
+{
+    const char *end = s + len, *run = s;
+    buf_putc(b, '"');
+    while (s < end) {
+        unsigned char c = (unsigned char)*s;
+        size_t n = c < 0x80 ? 1 : utf8_len(s, end);
+        if (n && c >= 0x20 && c != '"' && c != '\\' && c != 0x7f) {
+            s += n;
+            continue;
+        }
+        buf_append(b, run, (size_t)(s - run));
+        if (n)
+            json_escape(b, c);
+        else
+            buf_puts(b, "\xef\xbf\xbd");
+        run = ++s;
+    }
+    buf_append(b, run, (size_t)(s - run));
+    buf_putc(b, '"');
 }
 
 void buf_clear(struct buf *b)

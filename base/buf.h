@@ -27,6 +27,8 @@ void buf_append(struct buf *b, const void *data, size_t len);
 void buf_puts(struct buf *b, const char *s);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* The bytes as a JSON string, quotes included; what is no UTF-8 becomes U+FFFD. */
+void buf_json(struct buf *b, const char *s, size_t len);
 /* Drops the content, keeps the memory. */
 void buf_clear(struct buf *b);
 /* Frees the memory; the buf may be used again. */
