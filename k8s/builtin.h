@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builtin.h - a cluster in memory: API objects, nodes that run pods, a Job controller, and a driver
+ * that asks the extender verbs in the order in which a kube-scheduler asks them.
+ *
+ * Life cycle
+ *   1. builtin_cluster_open(), or builtin_cluster_new() with a scenario already read
+ *   2. advance(): the first call sets the origin of the scenario's clock, creates its objects and
+ *      posts SYNCED
+ *   3. advance() by next() at the latest; apply() for every effect it is responsible for, REPLY_*
+ *      of calls with CLUSTER_CALL included
+ *   4. close()
+ *
+ * No thread, no clock, no randomness: the same scenario and the same calls give the same events.
+ * Objects are kept as JSON, as an API server keeps them, and become facts through k8s/decode.h and
+ * the dialects, as with a real cluster. What it leaves out: volumes, inter-pod rules, topology
+ * spread, preemption, evictions. One thread.
+ */
+#ifndef MUSTER_K8S_BUILTIN_H
+#define MUSTER_K8S_BUILTIN_H
+
+#include "k8s/cluster.h"
+#include "k8s/scenario.h"
+
+/* Simulated costs, one table for all: how long things take. */
+#define BUILTIN_COSTS(X)                                                                           \
+    X(CYCLE, 1 * USEC_PER_MSEC, "a scheduling cycle")                                              \
+    X(TO_BIND, 1 * USEC_PER_MSEC, "from its end to the bind call")                                 \
+    X(WRITE, 2 * USEC_PER_MSEC, "a write to the API (binding, patch)")                             \
+    X(READ, 1 * USEC_PER_MSEC, "a read from the API")                                              \
+    X(WATCH, 1 * USEC_PER_MSEC, "until a watch shows a write")                                     \
+    X(CREATE, 5 * USEC_PER_MSEC, "a controller between two pods")                                  \
+    X(START, 500 * USEC_PER_MSEC, "from bound to running")                                         \
+    X(TERMINATE, 1 * USEC_PER_SEC, "from the deletion of a bound pod to its end")                  \
+    X(HTTP_TIMEOUT, 30 * USEC_PER_SEC, "the scheduler's wait for a reply")                         \
+    X(BACKOFF_MIN, 1 * USEC_PER_SEC, "a pod's first backoff; doubles")                             \
+    X(BACKOFF_MAX, 10 * USEC_PER_SEC, "a pod's longest backoff")                                   \
+    X(FLUSH, 300 * USEC_PER_SEC, "unschedulable pods are tried again without any event")
+
+/* Opens a scenario file for live use: creation times are the wall clock's. */
+int builtin_cluster_open(const char *path, const struct cluster_sink *sink, struct cluster **ret,
+                         struct err *err);
+/* Takes the scenario over. `wall` is the wall clock at the origin of its clock. Never NULL. */
+struct cluster *builtin_cluster_new(struct scenario *scenario, const struct cluster_sink *sink,
+                                    usec_t wall);
+
+/* ---- looking on, for the timeline of `muster simulate` and for tests ---- */
+
+#define BUILTIN_HAPPENINGS(X)                                                                      \
+    X(CREATED, "created")                                                                          \
+    X(DELETED, "deleted")                                                                          \
+    X(CHANGED, "changed") /* cordoned, uncordoned, scaled; text says it */                         \
+    X(BOUND, "bound")                                                                              \
+    X(RUNNING, "running")                                                                          \
+    X(FINISHED, "finished")                                                                        \
+    X(REJECTED, "not scheduled") /* text: the scheduler's message, when it is a new one */         \
+    X(BIND_FAILED, "bind failed")                                                                  \
+    X(EVENT, "event") /* a Kubernetes event; text: reason and message */
+
+enum builtin_happening_kind {
+#define X(id, name) BUILTIN_##id,
+    BUILTIN_HAPPENINGS(X)
+#undef X
+        BUILTIN_HAPPENING_MAX
+};
+
+struct builtin_happening {
+    enum builtin_happening_kind kind;
+    enum scenario_kind object;
+    const char *ns, *name; /* ns "" where there is none */
+    const char *node;      /* BOUND, RUNNING, FINISHED; else NULL */
+    const char *text;      /* may be NULL */
+};
+typedef void builtin_watch_fn(void *arg, usec_t now, const struct builtin_happening *what);
+
+void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg);
+/* The time on the scenario's clock; 0 before the first advance(). */
+usec_t builtin_cluster_clock(const struct cluster *c, usec_t now);
+/* Nothing is to come but new attempts of pods that could not be placed. */
+bool builtin_cluster_settled(const struct cluster *c);
+/* An object as it is now, borrowed; NULL when there is none. api_group NULL: any. */
+const json_t *builtin_cluster_object(const struct cluster *c, enum scenario_kind kind,
+                                     const char *api_group, const char *ns, const char *name);
+typedef void builtin_object_fn(void *arg, const json_t *object);
+void builtin_cluster_each(const struct cluster *c, enum scenario_kind kind, builtin_object_fn *fn,
+                          void *arg);
+
+#endif
