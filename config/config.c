@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "config/config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "config/config_internal.h"
+
+/* What kube-scheduler's own timeout must leave beside a hold: the reply has to arrive in time. */
+#define HOLD_MARGIN (5 * USEC_PER_SEC)
+/* Connections kept free of held calls, so that filter is always answered. */
+#define HOLD_HEADROOM 64
+
+#define MSEC(n) ((n)*USEC_PER_MSEC)
+#define SEC(n)  ((n)*USEC_PER_SEC)
+
+static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+static const char *const log_formats[] = {"text", "json", NULL};
+
+#define AT(field) offsetof(struct config, field)
+static const struct config_key keys[] = {
+    {"listen", "listen", CONFIG_ADDRESS, AT(listen), "127.0.0.1:9910", 0, 0, NULL,
+     "where kube-scheduler reaches the verbs"},
+    {"opsListen", "ops-listen", CONFIG_ADDRESS, AT(ops_listen), "127.0.0.1:9911", 0, 0, NULL,
+     "where metrics, health and the API are"},
+    {"kubeconfig", "kubeconfig", CONFIG_TEXT, AT(kubeconfig), NULL, 0, 0, NULL,
+     "kubeconfig file; without it the pod's service account"},
+    {"logLevel", "log-level", CONFIG_CHOICE, AT(log_level), "info", 0, 0, log_levels,
+     "error, warning, info or debug"},
+    {"logFormat", "log-format", CONFIG_CHOICE, AT(log_format), "text", 0, 0, log_formats,
+     "text or json"},
+    {"holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100), SEC(3600), NULL,
+     "longest time a bind call is held"},
+    {"httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION, AT(http_timeout), "30", SEC(1),
+     SEC(7200), NULL, "httpTimeout as registered with kube-scheduler"},
+    {"scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION, AT(schedule_timeout),
+     "60", SEC(1), SEC(604800), NULL, "length of an attempt where the PodGroup says none"},
+    {"backoffSeconds", "backoff-seconds", CONFIG_DURATION, AT(backoff), "5", MSEC(100), SEC(86400),
+     NULL, "first wait after a failed attempt"},
+    {"maxBackoffSeconds", "max-backoff-seconds", CONFIG_DURATION, AT(max_backoff), "300", MSEC(100),
+     SEC(86400), NULL, "longest wait after failed attempts"},
+    {"textRefreshSeconds", "text-refresh-seconds", CONFIG_DURATION, AT(text_refresh), "30",
+     MSEC(100), SEC(86400), NULL, "shortest time between two texts for the same waiting pods"},
+    {"requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION, AT(request_timeout), "10",
+     MSEC(100), SEC(3600), NULL,
+     "longest time a client may take to send headers, then a body, then to read the reply"},
+    {"maxHolds", "max-holds", CONFIG_COUNT, AT(max_holds), "10000", 1, 500000, NULL,
+     "bind calls held at once, over all gangs"},
+    {"maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048, NULL,
+     "largest request; 5,000 whole nodes (nodeCacheCapable: false) are about 70"},
+    {"connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit), "16384", 128,
+     1000000, NULL, "connections of the verbs listener, held binds included"},
+    {"schedulerNames", "scheduler-names", CONFIG_LIST, AT(scheduler_names), NULL, 0, 0, NULL,
+     "schedulers whose pods are muster's; none named: all"},
+};
+_Static_assert(ARRAY_SIZE(keys) <= CONFIG_MAX_KEYS, "CONFIG_MAX_KEYS is too small");
+
+const struct config_key *config_keys(size_t *ret_n)
+{
+    *ret_n = ARRAY_SIZE(keys);
+    return keys;
+}
+
+static void *field(const struct config *c, const struct config_key *key)
+{
+    return (char *)(uintptr_t)c + key->offset;
+}
+
+void config_mistake(struct config_loading *l, const char *where, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    buf_printf(l->mistakes, "%s: %s\n", where, text);
+    l->failed = true;
+}
+
+/* ---- values ---- */
+
+/* One "12.5ms" piece, *p is moved behind it. */
+static int duration_piece(const char **p, double *usec)
+{
+    static const struct {
+        const char *unit;
+        double usec;
+    } units[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 60e6}, {"h", 3600e6}};
+    size_t digits = strspn(*p, "0123456789.");
+    char number[32];
+    if (digits == 0 || digits >= sizeof number)
+        return -1;
+    memcpy(number, *p, digits);
+    number[digits] = '\0';
+    char *end;
+    double n = strtod(number, &end);
+    if (*end)
+        return -1;
+    *p += digits;
+    size_t letters = strspn(*p, "abcdefghijklmnopqrstuvwxyz");
+    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+        if (strlen(units[i].unit) == letters && !strncmp(*p, units[i].unit, letters)) {
+            *usec += n * units[i].usec;
+            *p += letters;
+            return 0;
+        }
+    }
+    if (letters == 0 && **p == '\0') {
+        *usec += n * 1e6;
+        return 0;
+    }
+    return -1;
+}
+
+int config_duration(const char *text, usec_t *ret, struct err *err)
+{
+    double usec = 0;
+    const char *p = text;
+    do {
+        if (duration_piece(&p, &usec) < 0)
+            return err_set(err, ERR_INVALID,
+                           "\"%s\" is no duration: write seconds (20) or a unit (500ms, 20s, 5m)",
+                           text);
+    } while (*p);
+    if (usec > 1e15)
+        return err_set(err, ERR_INVALID, "\"%s\" is longer than 30 years", text);
+    *ret = (usec_t)(usec + 0.5);
+    return 0;
+}
+
+int config_address(const char *text, char **ret_host, int *ret_port, struct err *err)
+{
+    const char *colon = strrchr(text, ':');
+    char *end = NULL;
+    long port = colon && colon[1] >= '0' && colon[1] <= '9' ? strtol(colon + 1, &end, 10) : -1;
+    if (port < 0 || port > 65535 || *end)
+        return err_set(err, ERR_INVALID,
+                       "\"%s\" is no address: write ADDR:PORT, such as 127.0.0.1:9910 or "
+                       "[::1]:9910",
+                       text);
+    bool v6 = text[0] == '[' && colon > text + 1 && colon[-1] == ']';
+    cleanup_free char *host = v6 ? xstrndup(text + 1, (size_t)(colon - text) - 2)
+                                 : xstrndup(text, (size_t)(colon - text));
+    unsigned char scratch[sizeof(struct in6_addr)];
+    if (inet_pton(v6 ? AF_INET6 : AF_INET, host, scratch) != 1)
+        return err_set(err, ERR_INVALID,
+                       "\"%s\" is no IP address: write one, such as 127.0.0.1 (this machine "
+                       "only), 0.0.0.0 (everywhere) or [::1]",
+                       host);
+    *ret_host = STEAL(host);
+    *ret_port = (int)port;
+    return 0;
+}
+
+static int set_count(const struct config_key *key, const char *text, int64_t *ret, struct err *err)
+{
+    char *end;
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (end == text || *end || errno)
+        return err_set(err, ERR_INVALID, "\"%s\" is no whole number", text);
+    if (n < key->min || n > key->max)
+        return err_set(err, ERR_INVALID,
+                       "%s is out of range: write a number from %" PRId64 " to %" PRId64, text,
+                       key->min, key->max);
+    *ret = n;
+    return 0;
+}
+
+static int set_duration(const struct config_key *key, const char *text, usec_t *ret,
+                        struct err *err)
+{
+    usec_t value;
+    if (config_duration(text, &value, err) < 0)
+        return -1;
+    if (value < key->min || value > key->max)
+        return err_set(err, ERR_INVALID, "%s is out of range: write %g to %g seconds", text,
+                       (double)key->min / 1e6, (double)key->max / 1e6);
+    *ret = value;
+    return 0;
+}
+
+static int set_choice(const struct config_key *key, const char *text, int64_t *ret, struct err *err)
+{
+    for (int64_t i = 0; key->choices[i]; i++) {
+        if (str_eq(key->choices[i], text)) {
+            *ret = i;
+            return 0;
+        }
+    }
+    return err_set(err, ERR_INVALID, "\"%s\" is not one of: %s", text, key->help);
+}
+
+static int set_one(const struct config_key *key, void *at, const char *text, struct err *err)
+{
+    char **string = at;
+    if (key->type == CONFIG_DURATION)
+        return set_duration(key, text, at, err);
+    if (key->type == CONFIG_COUNT)
+        return set_count(key, text, at, err);
+    if (key->type == CONFIG_CHOICE)
+        return set_choice(key, text, at, err);
+    if (key->type == CONFIG_ADDRESS) {
+        cleanup_free char *host = NULL;
+        int port;
+        if (config_address(text, &host, &port, err) < 0)
+            return -1;
+    } else if (!*text) {
+        return err_set(err, ERR_INVALID, "is empty: write a value or leave the key out");
+    }
+    free(*string);
+    *string = xstrdup(text);
+    return 0;
+}
+
+static void list_clear(struct config *c)
+{
+    for (size_t i = 0; i < c->n_scheduler_names; i++)
+        free(c->scheduler_names[i]);
+    free(c->scheduler_names);
+    c->scheduler_names = NULL;
+    c->n_scheduler_names = 0;
+}
+
+static int set_list(struct config *c, const char *const *values, size_t n, struct err *err)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (!values[i][0])
+            return err_set(err, ERR_INVALID, "an entry is empty: write the name of a scheduler");
+        for (size_t j = 0; j < i; j++)
+            if (str_eq(values[i], values[j]))
+                return err_set(err, ERR_INVALID, "\"%s\" is there twice: write it once", values[i]);
+    }
+    list_clear(c);
+    c->scheduler_names = n ? xcalloc(n, sizeof *c->scheduler_names) : NULL;
+    for (size_t i = 0; i < n; i++)
+        c->scheduler_names[i] = xstrdup(values[i]);
+    c->n_scheduler_names = n;
+    return 0;
+}
+
+void config_set(struct config_loading *l, const struct config_key *key, const char *where,
+                const char *const *values, size_t n)
+{
+    struct err err;
+    int r = key->type == CONFIG_LIST ? set_list(l->config, values, n, &err)
+                                     : set_one(key, field(l->config, key), values[0], &err);
+    char **place = &l->where[key - keys];
+    free(*place);
+    *place = xstrdup(where);
+    if (r < 0)
+        config_mistake(l, where, "%s: %s", key->name, err.text);
+}
+
+/* ---- unknown keys ---- */
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+    return m < c ? m : c;
+}
+
+/* Levenshtein, without regard to case. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64];
+    size_t n = strlen(b);
+    if (n >= ARRAY_SIZE(row) || strlen(a) >= ARRAY_SIZE(row))
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t above = row[j];
+            bool same = (a[i - 1] | 0x20) == (b[j - 1] | 0x20);
+            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + !same);
+            diagonal = above;
+        }
+    }
+    return row[n];
+}
+
+const struct config_key *config_key_find(struct config_loading *l, const char *where,
+                                         const char *name)
+{
+    const struct config_key *nearest = NULL;
+    size_t best = 4; /* further away is no likeness */
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (str_eq(keys[i].name, name))
+            return &keys[i];
+        size_t d = distance(name, keys[i].name);
+        if (d < best) {
+            best = d;
+            nearest = &keys[i];
+        }
+    }
+    if (nearest)
+        config_mistake(l, where, "%s: unknown key; did you mean %s?", name, nearest->name);
+    else
+        config_mistake(l, where, "%s: unknown key; \"muster serve --help\" lists them all", name);
+    return NULL;
+}
+
+/* ---- loading ---- */
+
+static const char *where_of(const struct config_loading *l, size_t offset)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (keys[i].offset == offset && l->where[i])
+            return l->where[i];
+    return "default";
+}
+
+/* The place of the first of two settings that was made by somebody. */
+static const char *where_of_two(const struct config_loading *l, size_t a, size_t b)
+{
+    const char *where = where_of(l, a);
+    return str_eq(where, "default") ? where_of(l, b) : where;
+}
+
+static void check_combinations(struct config_loading *l)
+{
+    const struct config *c = l->config;
+    if (c->hold > c->http_timeout - HOLD_MARGIN)
+        config_mistake(l, where_of_two(l, AT(hold), AT(http_timeout)),
+                       "holdSeconds: %g is too long for an httpTimeoutSeconds of %g: write at most "
+                       "%g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
+                       (double)c->hold / 1e6, (double)c->http_timeout / 1e6,
+                       (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
+    if (c->backoff > c->max_backoff)
+        config_mistake(l, where_of_two(l, AT(backoff), AT(max_backoff)),
+                       "backoffSeconds: %g is longer than maxBackoffSeconds %g: lower the one or "
+                       "raise the other",
+                       (double)c->backoff / 1e6, (double)c->max_backoff / 1e6);
+    if (c->max_holds > c->connection_limit - HOLD_HEADROOM)
+        config_mistake(l, where_of_two(l, AT(max_holds), AT(connection_limit)),
+                       "maxHolds: %" PRId64 " leaves filter no connection: write at most "
+                       "connectionLimit - %d = %" PRId64 ", or raise connectionLimit",
+                       c->max_holds, HOLD_HEADROOM, c->connection_limit - HOLD_HEADROOM);
+    if (str_eq(c->listen, c->ops_listen) && !str_eq(strrchr(c->listen, ':'), ":0"))
+        config_mistake(l, where_of_two(l, AT(ops_listen), AT(listen)),
+                       "opsListen: %s is the address of listen: write another port", c->ops_listen);
+}
+
+static void set_flag(struct config_loading *l, const struct config_flag *flag)
+{
+    cleanup_free char *where = xasprintf("--%s", flag->key->flag);
+    if (flag->key->type != CONFIG_LIST) {
+        config_set(l, flag->key, where, &flag->value, 1);
+        return;
+    }
+    cleanup_free char *text = xstrdup(flag->value);
+    cleanup_free const char **values = NULL;
+    size_t n = 0, cap = 0;
+    for (char *rest = text, *item; rest && *text && (item = strsep(&rest, ",")) != NULL;) {
+        GROW(values, cap, n + 1);
+        values[n++] = item;
+    }
+    config_set(l, flag->key, where, values, n);
+}
+
+struct config *config_load(const char *path, const struct config_flag *flags, size_t n_flags,
+                           struct buf *mistakes)
+{
+    struct config_loading l = {.config = config_defaults(), .path = path, .mistakes = mistakes};
+    if (path)
+        config_read_file(&l);
+    for (size_t i = 0; i < n_flags; i++)
+        set_flag(&l, &flags[i]);
+    /* Combinations of values that are wrong themselves would only be noise. */
+    if (!l.failed)
+        check_combinations(&l);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        free(l.where[i]);
+    return l.failed ? config_free(l.config) : l.config;
+}
+
+struct config *config_defaults(void)
+{
+    struct config *c = xcalloc(1, sizeof *c);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (keys[i].initial)
+            set_one(&keys[i], field(c, &keys[i]), keys[i].initial, NULL);
+    return c;
+}
+
+struct config *config_free(struct config *c)
+{
+    if (!c)
+        return NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (keys[i].type == CONFIG_TEXT || keys[i].type == CONFIG_ADDRESS)
+            free(*(char **)field(c, &keys[i]));
+    list_clear(c);
+    free(c);
+    return NULL;
+}
+
+/* ---- printing ---- */
+
+static void value_json(const struct config *c, const struct config_key *key, struct buf *out)
+{
+    const char *text = NULL;
+    if (key->type == CONFIG_DURATION) {
+        buf_printf(out, "%.10g", (double)*(usec_t *)field(c, key) / 1e6);
+        return;
+    }
+    if (key->type == CONFIG_COUNT) {
+        buf_printf(out, "%" PRId64, *(int64_t *)field(c, key));
+        return;
+    }
+    if (key->type == CONFIG_LIST) {
+        buf_putc(out, '[');
+        for (size_t i = 0; i < c->n_scheduler_names; i++) {
+            if (i)
+                buf_putc(out, ',');
+            buf_json(out, c->scheduler_names[i], strlen(c->scheduler_names[i]));
+        }
+        buf_putc(out, ']');
+        return;
+    }
+    if (key->type == CONFIG_CHOICE)
+        text = key->choices[*(int64_t *)field(c, key)];
+    else
+        text = *(char **)field(c, key);
+    if (text)
+        buf_json(out, text, strlen(text));
+    else
+        buf_puts(out, "null");
+}
+
+void config_json(const struct config *c, struct buf *out)
+{
+    buf_putc(out, '{');
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        if (i)
+            buf_putc(out, ',');
+        buf_json(out, keys[i].name, strlen(keys[i].name));
+        buf_putc(out, ':');
+        value_json(c, &keys[i], out);
+    }
+    buf_putc(out, '}');
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config.h - the settings: one YAML file, flags and defaults, checked once, then const.
+ *
+ * Everything there is to know about a setting stands in one table (config_keys()): its key in the
+ * file, its flag, type, default, range and help. Life cycle: config_load() reads file and flags
+ * (flags win), judges every value and their combinations, and either returns the settings or
+ * writes every mistake it found, one line each, as "FILE:LINE: key: what is wrong and what to
+ * write". config_free() at the end. The result may be read by every thread.
+ */
+#ifndef MUSTER_CONFIG_CONFIG_H
+#define MUSTER_CONFIG_CONFIG_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/log.h"
+#include "base/usec.h"
+
+struct config {
+    char *listen;       /* verbs, "ADDR:PORT" */
+    char *ops_listen;   /* metrics, health, API */
+    char *kubeconfig;   /* NULL: the pod's service account */
+    int64_t log_level;  /* enum log_level */
+    int64_t log_format; /* enum log_format */
+    usec_t hold;
+    usec_t http_timeout; /* as registered with kube-scheduler */
+    usec_t schedule_timeout;
+    usec_t backoff;
+    usec_t max_backoff;
+    usec_t text_refresh;
+    usec_t request_timeout;
+    int64_t max_holds;
+    int64_t max_body_mib;
+    int64_t connection_limit;
+    char **scheduler_names; /* whose pods are ours; n 0: all */
+    size_t n_scheduler_names;
+};
+
+enum config_type {
+    CONFIG_TEXT,
+    CONFIG_ADDRESS,  /* ADDR:PORT */
+    CONFIG_CHOICE,   /* one of a few words */
+    CONFIG_DURATION, /* seconds, or with a unit: 500ms, 10s, 5m, 1h */
+    CONFIG_COUNT,
+    CONFIG_LIST, /* of words; on the command line with commas */
+};
+
+struct config_key {
+    const char *name; /* in the file */
+    const char *flag; /* on the command line, without the dashes */
+    enum config_type type;
+    size_t offset;              /* in struct config */
+    const char *initial;        /* as written in a file; NULL: unset */
+    int64_t min, max;           /* of durations (microseconds) and counts */
+    const char *const *choices; /* CONFIG_CHOICE: the words, value = index, NULL at the end */
+    const char *help;
+};
+
+/* The table, in the order to print. */
+const struct config_key *config_keys(size_t *ret_n);
+
+/* A setting given on the command line; later ones win. */
+struct config_flag {
+    const struct config_key *key;
+    const char *value;
+};
+
+/*
+ * Reads `path` (NULL: no file) and the flags over the defaults. Returns NULL when anything was
+ * wrong, with every mistake as a line in *mistakes.
+ */
+struct config *config_load(const char *path, const struct config_flag *flags, size_t n_flags,
+                           struct buf *mistakes);
+/* The defaults alone. Never NULL. */
+struct config *config_defaults(void);
+struct config *config_free(struct config *c);
+
+/* All settings as a JSON object, keys as in the file, durations in seconds. */
+void config_json(const struct config *c, struct buf *out);
+
+/* "10s", "1m30s", "0.5", "500ms" to microseconds; a number alone is seconds. */
+int config_duration(const char *text, usec_t *ret, struct err *err);
+
+/* Splits "ADDR:PORT", "[V6]:PORT"; host is without brackets and owned by the caller. */
+int config_address(const char *text, char **ret_host, int *ret_port, struct err *err);
+
+#endif

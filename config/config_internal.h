@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * config_internal.h - what config.c (table, values) and config_file.c (YAML) share.
+ */
+#ifndef MUSTER_CONFIG_CONFIG_INTERNAL_H
+#define MUSTER_CONFIG_CONFIG_INTERNAL_H
+
+#include "config/config.h"
+
+#define CONFIG_MAX_KEYS 32
+
+/* A load in progress. */
+struct config_loading {
+    struct config *config;
+    const char *path;
+    /* Where each setting was made, "FILE:LINE" or "--flag"; NULL: nowhere. */
+    char *where[CONFIG_MAX_KEYS];
+    struct buf *mistakes;
+    bool failed;
+};
+
+/* Writes "WHERE: " and the text as a line to the mistakes. */
+void config_mistake(struct config_loading *l, const char *where, const char *fmt, ...)
+    PRINTF_LIKE(3, 4);
+/* Judges and stores one value, and remembers where it was made. Lists are given in pieces. */
+void config_set(struct config_loading *l, const struct config_key *key, const char *where,
+                const char *const *values, size_t n);
+/* The key of that name; NULL after reporting it as unknown with a guess. */
+const struct config_key *config_key_find(struct config_loading *l, const char *where,
+                                         const char *name);
+/* Reads the file into the loading. */
+void config_read_file(struct config_loading *l);
+
+#endif

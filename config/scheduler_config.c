@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is judged here comes from kube-scheduler's side of the contract: an extender entry that
+ * parses may still lose gangs (ignorable), lose replies (httpTimeout) or hide members
+ * (managedResources). libyaml's document keeps the line of every node.
+ */
+#include "config/scheduler_config.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <yaml.h>
+
+/* kube-scheduler's DefaultExtenderTimeout */
+#define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)
+#define HOLD_MARGIN          (5 * USEC_PER_SEC)
+
+#define API_VERSION "kubescheduler.config.k8s.io/v1"
+
+struct judge {
+    const char *path;
+    const struct config *config;
+    yaml_document_t doc;
+    struct scheduler_config_report *report;
+};
+
+enum severity { IS_ERROR, IS_WARNING };
+
+static void finding(struct judge *j, enum severity severity, const yaml_node_t *at, const char *fmt,
+                    ...) PRINTF_LIKE(4, 5);
+static void finding(struct judge *j, enum severity severity, const yaml_node_t *at, const char *fmt,
+                    ...)
+{
+    char text[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    buf_printf(&j->report->text, "%s:%zu: %s: %s\n", j->path, at ? at->start_mark.line + 1 : 1,
+               severity == IS_ERROR ? "error" : "warning", text);
+    if (severity == IS_ERROR)
+        j->report->errors++;
+    else
+        j->report->warnings++;
+}
+
+/* ---- the YAML document ---- */
+
+static const char *text_of(const yaml_node_t *n)
+{
+    return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
+}
+
+static yaml_node_t *get(struct judge *j, const yaml_node_t *map, const char *key)
+{
+    if (!map || map->type != YAML_MAPPING_NODE)
+        return NULL;
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++)
+        if (str_eq(text_of(yaml_document_get_node(&j->doc, p->key)), key))
+            return yaml_document_get_node(&j->doc, p->value);
+    return NULL;
+}
+
+static const char *get_text(struct judge *j, const yaml_node_t *map, const char *key)
+{
+    const char *s = text_of(get(j, map, key));
+    return s && *s && !str_eq(s, "null") && !str_eq(s, "~") ? s : NULL;
+}
+
+static bool get_bool(struct judge *j, const yaml_node_t *map, const char *key)
+{
+    return str_eq(get_text(j, map, key), "true");
+}
+
+static size_t length(const yaml_node_t *list)
+{
+    if (!list || list->type != YAML_SEQUENCE_NODE)
+        return 0;
+    return (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
+}
+
+static yaml_node_t *item(struct judge *j, const yaml_node_t *list, size_t i)
+{
+    return yaml_document_get_node(&j->doc, list->data.sequence.items.start[i]);
+}
+
+/* ---- which extender is muster ---- */
+
+static char *our_prefix(const struct config *c)
+{
+    return xasprintf("http://%s" SCHEDULER_CONFIG_PATH, c->listen);
+}
+
+/* The part of a URL from the port on, "9910/scheduler" of "http://x:9910/scheduler/". */
+static char *port_and_path(const char *url)
+{
+    const char *host = strstr(url, "://");
+    host = host ? host + 3 : url;
+    const char *slash = strchr(host, '/');
+    size_t host_len = slash ? (size_t)(slash - host) : strlen(host);
+    const char *colon = memrchr(host, ':', host_len);
+    char *s = xstrdup(colon ? colon + 1 : "");
+    for (size_t n = strlen(s); n > 0 && s[n - 1] == '/'; n--)
+        s[n - 1] = '\0';
+    return s;
+}
+
+/* By port and path: the host may be a service name or another address of the same machine. */
+static bool is_ours(struct judge *j, const yaml_node_t *extender)
+{
+    const char *prefix = get_text(j, extender, "urlPrefix");
+    cleanup_free char *ours = our_prefix(j->config);
+    cleanup_free char *our_end = port_and_path(ours);
+    cleanup_free char *end = prefix ? port_and_path(prefix) : NULL;
+    return str_eq(end, our_end);
+}
+
+/* ---- the rules ---- */
+
+static void check_verbs(struct judge *j, const yaml_node_t *e)
+{
+    static const struct {
+        const char *key, *verb, *without;
+        enum severity severity;
+    } verbs[] = {
+        {"filterVerb", "filter", "members are not steered to their planned nodes", IS_ERROR},
+        {"prioritizeVerb", "prioritize", "GPU pods are not packed", IS_WARNING},
+        {"preemptVerb", "preempt", "preemption for one pod may break a gang", IS_WARNING},
+        {"bindVerb", "bind", "members are bound one by one, not as a gang", IS_ERROR},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+        const char *verb = get_text(j, e, verbs[i].key);
+        if (!verb)
+            finding(j, verbs[i].severity, e, "%s is missing and %s: write \"%s: %s\"", verbs[i].key,
+                    verbs[i].without, verbs[i].key, verbs[i].verb);
+        else if (!str_eq(verb, verbs[i].verb))
+            finding(j, IS_ERROR, get(j, e, verbs[i].key),
+                    "%s: muster has no verb \"%s\": write \"%s: %s\"", verbs[i].key, verb,
+                    verbs[i].key, verbs[i].verb);
+    }
+    if (get_text(j, e, "prioritizeVerb")) {
+        const char *weight = get_text(j, e, "weight");
+        if (!weight || strtol(weight, NULL, 10) <= 0)
+            finding(j, IS_ERROR, weight ? get(j, e, "weight") : e,
+                    "prioritizeVerb needs a positive weight, else kube-scheduler does not start: "
+                    "write \"weight: 10\"");
+    }
+}
+
+static void check_timeout(struct judge *j, const yaml_node_t *e)
+{
+    const char *text = get_text(j, e, "httpTimeout");
+    const yaml_node_t *at = text ? get(j, e, "httpTimeout") : e;
+    usec_t timeout = DEFAULT_HTTP_TIMEOUT;
+    struct err err;
+    if (text && config_duration(text, &timeout, &err) < 0) {
+        finding(j, IS_ERROR, at, "httpTimeout: %s", err.text);
+        return;
+    }
+    usec_t need = j->config->hold + HOLD_MARGIN;
+    if (timeout < need)
+        finding(j, IS_ERROR, at,
+                "httpTimeout %s is %gs, but binds are held up to %gs (holdSeconds): write at least "
+                "\"httpTimeout: %gs\" or lower holdSeconds",
+                text ? "" : "is missing and so", (double)timeout / 1e6,
+                (double)j->config->hold / 1e6, (double)need / 1e6);
+}
+
+static void check_ours(struct judge *j, const yaml_node_t *e)
+{
+    check_verbs(j, e);
+    check_timeout(j, e);
+    if (get_bool(j, e, "ignorable"))
+        finding(j, IS_ERROR, get(j, e, "ignorable"),
+                "ignorable: true lets kube-scheduler bind single members while muster is down: "
+                "write \"ignorable: false\"");
+    if (!get_bool(j, e, "nodeCacheCapable"))
+        finding(j, IS_WARNING, get(j, e, "nodeCacheCapable") ? get(j, e, "nodeCacheCapable") : e,
+                "without nodeCacheCapable every call carries whole nodes, 1,000 times the bytes: "
+                "write \"nodeCacheCapable: true\"");
+    const yaml_node_t *managed = get(j, e, "managedResources");
+    if (length(managed) > 0)
+        finding(j, IS_WARNING, managed,
+                "managedResources hides pods that ask for none of these from muster: members of a "
+                "gang without them are never seen; leave it out");
+    if (get_bool(j, e, "enableHTTPS")) {
+        const yaml_node_t *tls = get(j, e, "tlsConfig");
+        if (!get_text(j, tls, "caFile") && !get_text(j, tls, "caData"))
+            finding(j, IS_ERROR, get(j, e, "enableHTTPS"),
+                    "enableHTTPS without a CA: kube-scheduler then trusts every server: write "
+                    "tlsConfig.caFile or tlsConfig.caData");
+    }
+}
+
+static void check_duplicates(struct judge *j, const yaml_node_t *map)
+{
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+         p++) {
+        yaml_node_t *key = yaml_document_get_node(&j->doc, p->key);
+        for (yaml_node_pair_t *q = map->data.mapping.pairs.start; q < p; q++) {
+            yaml_node_t *other = yaml_document_get_node(&j->doc, q->key);
+            if (text_of(key) && str_eq(text_of(key), text_of(other)))
+                finding(j, IS_ERROR, key, "%s is set twice, first in line %zu: keep one",
+                        text_of(key), other->start_mark.line + 1);
+        }
+    }
+}
+
+static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml_node_t *list)
+{
+    const yaml_node_t *binder = NULL;
+    int ours = 0;
+    for (size_t i = 0; i < length(list); i++) {
+        const yaml_node_t *e = item(j, list, i);
+        if (e->type != YAML_MAPPING_NODE) {
+            finding(j, IS_ERROR, e, "an entry of extenders is no mapping");
+            continue;
+        }
+        check_duplicates(j, e);
+        if (get_text(j, e, "bindVerb")) {
+            if (binder)
+                finding(j, IS_ERROR, get(j, e, "bindVerb"),
+                        "a second extender with a bindVerb (the first is in line %zu): "
+                        "kube-scheduler allows one; take this one out",
+                        binder->start_mark.line + 1);
+            else
+                binder = e;
+        }
+        if (!is_ours(j, e))
+            continue;
+        if (ours++)
+            finding(j, IS_ERROR, e, "muster is registered twice: keep one entry");
+        check_ours(j, e);
+    }
+    if (!ours) {
+        cleanup_free char *prefix = our_prefix(j->config);
+        finding(j, IS_ERROR, list ? list : root,
+                "no extender has urlPrefix %s: add the entry that \"muster scheduler-config\" "
+                "prints",
+                prefix);
+    }
+}
+
+static void check_document(struct judge *j)
+{
+    const yaml_node_t *root = yaml_document_get_root_node(&j->doc);
+    if (!root || root->type != YAML_MAPPING_NODE) {
+        finding(j, IS_ERROR, root,
+                "is no KubeSchedulerConfiguration: \"muster scheduler-config\" prints one");
+        return;
+    }
+    check_duplicates(j, root);
+    const char *kind = get_text(j, root, "kind");
+    if (!str_eq(kind, "KubeSchedulerConfiguration"))
+        finding(j, IS_ERROR, kind ? get(j, root, "kind") : root,
+                "kind is %s: write \"kind: KubeSchedulerConfiguration\"", kind ? kind : "missing");
+    const char *version = get_text(j, root, "apiVersion");
+    if (!str_eq(version, API_VERSION))
+        finding(j, IS_ERROR, version ? get(j, root, "apiVersion") : root,
+                "apiVersion is %s: write \"apiVersion: " API_VERSION "\"",
+                version ? version : "missing");
+    check_extenders(j, root, get(j, root, "extenders"));
+}
+
+void scheduler_config_check(const char *path, const struct config *config,
+                            struct scheduler_config_report *report)
+{
+    *report = (struct scheduler_config_report){.text = BUF_INIT};
+    struct judge j = {.path = path, .config = config, .report = report};
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        buf_printf(&report->text, "%s: error: cannot be opened: %s\n", path, strerror(errno));
+        report->errors++;
+        return;
+    }
+    yaml_parser_t parser;
+    if (!yaml_parser_initialize(&parser))
+        abort(); /* out of memory, as in base/mem.h */
+    yaml_parser_set_input_file(&parser, f);
+    if (yaml_parser_load(&parser, &j.doc)) {
+        check_document(&j);
+        yaml_document_delete(&j.doc);
+    } else {
+        buf_printf(&report->text, "%s:%zu: error: is no YAML: %s\n", path,
+                   parser.problem_mark.line + 1,
+                   parser.problem ? parser.problem : "cannot be read");
+        report->errors++;
+    }
+    yaml_parser_delete(&parser);
+    fclose(f);
+}
+
+/* ---- printing ---- */
+
+/* Scheduler names are object names: nothing that YAML would read as anything but text. */
+static bool is_scheduler_name(const char *s)
+{
+    size_t n = strlen(s);
+    return n > 0 && n <= 253 && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.") == n &&
+           s[0] != '-' && s[0] != '.' && s[n - 1] != '-' && s[n - 1] != '.';
+}
+
+int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
+                           struct buf *out, struct err *err)
+{
+    static const char *const only_default[] = {"default-scheduler"};
+    if (n == 0) {
+        profiles = only_default;
+        n = 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        if (!is_scheduler_name(profiles[i]))
+            return err_set(err, ERR_INVALID,
+                           "profile \"%s\" is no scheduler name: write lower-case letters, digits, "
+                           "'-' and '.'",
+                           profiles[i]);
+    cleanup_free char *prefix = our_prefix(config);
+    buf_printf(out,
+               "apiVersion: " API_VERSION "\n"
+               "kind: KubeSchedulerConfiguration\n"
+               "extenders:\n"
+               "- urlPrefix: %s\n"
+               "  filterVerb: filter\n"
+               "  prioritizeVerb: prioritize\n"
+               "  preemptVerb: preempt\n"
+               "  bindVerb: bind\n"
+               "  weight: 10\n"
+               "  nodeCacheCapable: true\n"
+               "  ignorable: false\n"
+               "  httpTimeout: %gs\n"
+               "profiles:\n",
+               prefix, (double)config->http_timeout / 1e6);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(out, "- schedulerName: \"%s\"\n", profiles[i]);
+    return 0;
+}
