@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/decode.h"
+
+#include "k8s/decode_internal.h"
+#include "k8s/dialect.h"
+
+int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
+                    struct err *err)
+{
+    if (!json_is_object(object))
+        return err_set(err, ERR_INVALID, "%s: not an object", kind);
+    *ret = (struct decoded_metadata){.ns = "default"};
+    if (field_object(object, "metadata", &ret->json, err) < 0 ||
+        field_string(ret->json, "name", &ret->name, err) < 0 ||
+        field_string(ret->json, "namespace", &ret->ns, err) < 0 ||
+        field_string(ret->json, "uid", &ret->uid, err) < 0 ||
+        field_time(ret->json, "creationTimestamp", &ret->created, err) < 0)
+        return err_wrap(err, "%s %s: metadata", kind, ret->name ? ret->name : "without a name");
+    if (!ret->name || !*ret->name)
+        return err_set(err, ERR_INVALID, "%s: metadata.name is missing", kind);
+    return 0;
+}
+
+static bool taint_effect(const char *text, enum gang_taint_effect *ret)
+{
+    static const char *const effects[] = {
+        [TAINT_NO_SCHEDULE] = "NoSchedule",
+        [TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
+        [TAINT_NO_EXECUTE] = "NoExecute",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(effects); i++)
+        if (str_eq(text, effects[i])) {
+            *ret = (enum gang_taint_effect)i;
+            return true;
+        }
+    return false;
+}
+
+int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err)
+{
+    if (taint_effect(text, ret))
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "effect is \"%.40s\", must be NoSchedule, PreferNoSchedule or NoExecute",
+                   text ? text : "");
+}
+
+static int decode_taint(const json_t *json, struct gang_taint *t, struct err *err)
+{
+    const char *effect = NULL;
+    t->value = xstrdup("");
+    if (field_copy(json, "key", &t->key, err) < 0 ||
+        field_copy(json, "value", &t->value, err) < 0 ||
+        field_string(json, "effect", &effect, err) < 0)
+        return -1;
+    if (!t->key)
+        return err_set(err, ERR_INVALID, "key is missing");
+    return decode_taint_effect(effect, &t->effect, err);
+}
+
+static int decode_node_spec(const json_t *node, struct gang_node_facts *f, struct err *err)
+{
+    const json_t *spec = NULL, *taints = NULL;
+    if (field_object(node, "spec", &spec, err) < 0)
+        return -1;
+    if (field_bool(spec, "unschedulable", &f->unschedulable, err) < 0 ||
+        field_array(spec, "taints", &taints, err) < 0)
+        return err_wrap(err, "spec");
+    size_t n = json_array_size(taints);
+    f->taints = xcalloc(n, sizeof *f->taints);
+    for (size_t i = 0; i < n; i++) {
+        f->n_taints = i + 1;
+        if (decode_taint(json_array_get(taints, i), &f->taints[i], err) < 0)
+            return err_wrap(err, "spec.taints[%zu]", i);
+    }
+    return 0;
+}
+
+/* A node without allocatable offers its capacity. Source: SetDefaults_NodeStatus. */
+static int decode_node_status(const json_t *node, struct gang_node_facts *f, struct err *err)
+{
+    const json_t *status = NULL, *allocatable = NULL;
+    if (field_object(node, "status", &status, err) < 0)
+        return -1;
+    if (field_object(status, "allocatable", &allocatable, err) < 0 ||
+        field_amounts(status, allocatable ? "allocatable" : "capacity", &f->allocatable, err) < 0)
+        return err_wrap(err, "status");
+    return 0;
+}
+
+struct gang_node_facts *decode_node(const json_t *node, struct err *err)
+{
+    struct decoded_metadata meta;
+    if (decode_metadata(node, "node", &meta, err) < 0)
+        return NULL;
+    struct gang_node_facts *f = gang_node_facts_new();
+    f->name = xstrdup(meta.name);
+    if (field_kvs(meta.json, "labels", &f->labels, err) < 0)
+        err_wrap(err, "metadata");
+    else if (decode_node_spec(node, f, err) == 0 && decode_node_status(node, f, err) == 0)
+        return f;
+    err_wrap(err, "node %s", meta.name);
+    return gang_node_facts_free(f);
+}
+
+struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
+                                      struct err *err)
+{
+    struct decoded_metadata meta;
+    if (decode_metadata(group, "PodGroup", &meta, err) < 0)
+        return NULL;
+    struct gang_group_facts *f = gang_group_facts_new();
+    f->ref.api_group = xstrdup(dialect->api_group);
+    f->ref.ns = xstrdup(meta.ns);
+    f->ref.name = xstrdup(meta.name);
+    f->uid = xstrdup(meta.uid ? meta.uid : "");
+    f->created = meta.created;
+    f->schedule_timeout = dialect->default_timeout;
+    if (dialect->decode(group, f, err) == 0)
+        return f;
+    err_wrap(err, "PodGroup %s/%s (%s)", meta.ns, meta.name, dialect->api_group);
+    return gang_group_facts_free(f);
+}

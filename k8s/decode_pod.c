@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pods, as kube-scheduler sees them. The defaults that an API server would fill in are filled in
+ * here as well, because the built-in cluster has none: source k8s.io/kubernetes v1.36
+ * pkg/apis/core/v1/defaults.go (SetDefaults_Pod, SetDefaults_PodSpec).
+ */
+#include "gang/predicates.h"
+#include "k8s/decode.h"
+#include "k8s/decode_internal.h"
+#include "k8s/dialect.h"
+
+static bool amounts_has(const struct gang_amounts *a, const char *resource)
+{
+    for (size_t i = 0; i < a->n; i++)
+        if (strcmp(a->items[i].resource, resource) == 0)
+            return true;
+    return false;
+}
+
+/* Adds what is absent from *to. */
+static void amounts_default(struct gang_amounts *to, const struct gang_amounts *from)
+{
+    for (size_t i = 0; i < from->n; i++)
+        if (!amounts_has(to, from->items[i].resource))
+            gang_amounts_add(to, from->items[i].resource, from->items[i].amount);
+}
+
+static void amounts_max(struct gang_amounts *to, const struct gang_amounts *from)
+{
+    for (size_t i = 0; i < from->n; i++) {
+        size_t at = 0;
+        while (at < to->n && strcmp(to->items[at].resource, from->items[i].resource) != 0)
+            at++;
+        if (at == to->n)
+            gang_amounts_add(to, from->items[i].resource, from->items[i].amount);
+        else if (to->items[at].amount < from->items[i].amount)
+            to->items[at].amount = from->items[i].amount;
+    }
+}
+
+/* ---- containers ---- */
+
+static int decode_ports(const json_t *container, bool host_network, struct gang_pod_facts *f,
+                        struct err *err)
+{
+    const json_t *ports = NULL;
+    if (field_array(container, "ports", &ports, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(ports); i++) {
+        const json_t *json = json_array_get(ports, i);
+        const char *ip = NULL, *protocol = "TCP";
+        int64_t host = 0, inside = 0;
+        if (field_int(json, "hostPort", 0, 65535, &host, err) < 0 ||
+            field_int(json, "containerPort", 0, 65535, &inside, err) < 0 ||
+            field_string(json, "hostIP", &ip, err) < 0 ||
+            field_string(json, "protocol", &protocol, err) < 0)
+            return err_wrap(err, "ports[%zu]", i);
+        if (!host && host_network)
+            host = inside;
+        if (!host)
+            continue;
+        if (f->n_host_ports == FIELD_MAX_ITEMS)
+            return err_set(err, ERR_INVALID, "ports: more than %d host ports", FIELD_MAX_ITEMS);
+        f->host_ports = xreallocarray(f->host_ports, f->n_host_ports + 1, sizeof *f->host_ports);
+        f->host_ports[f->n_host_ports++] =
+            (struct gang_port){ip && *ip ? xstrdup(ip) : NULL, xstrdup(protocol), (int32_t)host};
+    }
+    return 0;
+}
+
+static int decode_resources(const json_t *container, struct gang_amounts *requests, struct err *err)
+{
+    const json_t *resources = NULL;
+    if (field_object(container, "resources", &resources, err) < 0)
+        return -1;
+    struct gang_amounts limits = {NULL, 0};
+    int r = 0;
+    if (field_amounts(resources, "requests", requests, err) < 0 ||
+        field_amounts(resources, "limits", &limits, err) < 0)
+        r = err_wrap(err, "resources");
+    amounts_default(requests, &limits);
+    gang_amounts_done(&limits);
+    return r;
+}
+
+static int decode_container(const json_t *json, bool init, bool host_network,
+                            struct gang_pod_facts *f, struct err *err)
+{
+    const char *restart = NULL;
+    if (field_string(json, "restartPolicy", &restart, err) < 0)
+        return -1;
+    struct gang_container *c = &f->containers[f->n_containers++];
+    c->init = init;
+    c->sidecar = init && str_eq(restart, "Always");
+    if (decode_resources(json, &c->requests, err) < 0)
+        return -1;
+    /* Source: schedutil.GetHostPorts: init containers that end do not keep their ports. */
+    if (init && !c->sidecar)
+        return 0;
+    return decode_ports(json, host_network, f, err);
+}
+
+static int decode_containers(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *lists[2] = {NULL, NULL};
+    static const char *const names[2] = {"initContainers", "containers"};
+    bool host_network = false;
+    if (field_bool(spec, "hostNetwork", &host_network, err) < 0 ||
+        field_array(spec, names[0], &lists[0], err) < 0 ||
+        field_array(spec, names[1], &lists[1], err) < 0)
+        return -1;
+    f->containers =
+        xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *f->containers);
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < json_array_size(lists[l]); i++)
+            if (decode_container(json_array_get(lists[l], i), l == 0, host_network, f, err) < 0)
+                return err_wrap(err, "%s[%zu]", names[l], i);
+    return 0;
+}
+
+/* ---- resources beside the containers' own ---- */
+
+/*
+ * spec.resources. Where only limits are written, requests default to what the containers ask for
+ * (cpu and memory), else to the limit. Source: defaultPodRequests; defaultHugePagePodLimits is not
+ * needed, its result equals the containers' sum. To be called before statuses are filled in.
+ */
+static int decode_pod_level(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *resources = NULL;
+    if (field_object(spec, "resources", &resources, err) < 0)
+        return -1;
+    struct gang_amounts limits = {NULL, 0}, sum = {NULL, 0};
+    int r = 0;
+    if (field_amounts(resources, "requests", &f->pod_level, err) < 0 ||
+        field_amounts(resources, "limits", &limits, err) < 0) {
+        r = err_wrap(err, "resources");
+    } else if (limits.n) {
+        gang_pod_requests(f, &sum);
+        for (size_t i = 0; i < sum.n; i++) {
+            const char *name = sum.items[i].resource;
+            if ((str_eq(name, "cpu") || str_eq(name, "memory")) &&
+                !amounts_has(&f->pod_level, name))
+                gang_amounts_add(&f->pod_level, name, sum.items[i].amount);
+        }
+        amounts_default(&f->pod_level, &limits);
+    }
+    f->has_pod_level = f->pod_level.n > 0;
+    gang_amounts_done(&limits);
+    gang_amounts_done(&sum);
+    return r;
+}
+
+/* Whether a resize was found impossible: then what is in force counts, not what is wished for.
+ * Source: IsPodResizeInfeasible. */
+static bool resize_infeasible(const json_t *status)
+{
+    const json_t *conditions = json_object_get(status, "conditions");
+    for (size_t i = 0; i < json_array_size(conditions); i++) {
+        const json_t *c = json_array_get(conditions, i);
+        if (str_eq(field_peek(c, "type", NULL), "PodResizePending"))
+            return str_eq(field_peek(c, "reason", NULL), "Infeasible");
+    }
+    return false;
+}
+
+/* What a status says is in force: the larger of its resources.requests and allocatedResources;
+ * nothing where it carries no resources. Source: AggregateContainerRequests. */
+static int decode_in_force(const json_t *status, struct gang_amounts *ret, struct err *err)
+{
+    const json_t *resources = NULL;
+    if (field_object(status, "resources", &resources, err) < 0)
+        return -1;
+    if (!resources)
+        return 0;
+    struct gang_amounts allocated = {NULL, 0};
+    int r = 0;
+    if (field_amounts(resources, "requests", ret, err) < 0)
+        r = err_wrap(err, "resources");
+    else
+        r = field_amounts(status, "allocatedResources", &allocated, err);
+    amounts_max(ret, &allocated);
+    gang_amounts_done(&allocated);
+    return r;
+}
+
+static const json_t *status_of(const json_t *statuses, const char *name)
+{
+    for (size_t i = 0; name && i < json_array_size(statuses); i++)
+        if (str_eq(field_peek(json_array_get(statuses, i), "name", NULL), name))
+            return json_array_get(statuses, i);
+    return NULL;
+}
+
+static int decode_container_statuses(const json_t *spec, const json_t *status,
+                                     struct gang_pod_facts *f, struct err *err)
+{
+    static const char *const names[2][2] = {{"initContainers", "initContainerStatuses"},
+                                            {"containers", "containerStatuses"}};
+    bool infeasible = resize_infeasible(status);
+    size_t at = 0;
+    for (size_t l = 0; l < 2; l++) {
+        const json_t *containers = json_object_get(spec, names[l][0]), *statuses = NULL;
+        if (field_array(status, names[l][1], &statuses, err) < 0)
+            return -1;
+        for (size_t i = 0; i < json_array_size(containers); i++) {
+            struct gang_container *c = &f->containers[at++];
+            const char *name = field_peek(json_array_get(containers, i), "name", NULL);
+            const json_t *own = status_of(statuses, name);
+            if (decode_in_force(own, &c->status, err) < 0)
+                return err_wrap(err, "%s of %s", names[l][1], name);
+            if (infeasible && json_object_get(own, "resources") && (!c->init || c->sidecar))
+                gang_amounts_done(&c->requests);
+        }
+    }
+    return 0;
+}
+
+/* Pod-level resources that were resized in place. Source: PodRequests, on since 1.36. */
+static int decode_pod_level_status(const json_t *status, struct gang_pod_facts *f, struct err *err)
+{
+    if (!f->has_pod_level)
+        return 0;
+    struct gang_amounts in_force = {NULL, 0};
+    int r = decode_in_force(status, &in_force, err);
+    bool infeasible = in_force.n && resize_infeasible(status);
+    for (size_t i = 0; i < f->pod_level.n; i++) {
+        struct gang_amount *a = &f->pod_level.items[i];
+        int64_t now = gang_amounts_get(&in_force, a->resource);
+        if (infeasible || now > a->amount)
+            a->amount = now;
+    }
+    gang_amounts_done(&in_force);
+    return r;
+}
+
+/* ---- where it may go ---- */
+
+static int decode_operator(const char *text, enum gang_match_op *ret, struct err *err)
+{
+    static const char *const names[] = {
+        [MATCH_IN] = "In",         [MATCH_NOT_IN] = "NotIn",
+        [MATCH_EXISTS] = "Exists", [MATCH_NOT_EXISTS] = "DoesNotExist",
+        [MATCH_GT] = "Gt",         [MATCH_LT] = "Lt",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (str_eq(text, names[i])) {
+            *ret = (enum gang_match_op)i;
+            return 0;
+        }
+    return err_set(err, ERR_INVALID,
+                   "operator is \"%.40s\", must be In, NotIn, Exists, DoesNotExist, Gt or Lt",
+                   text ? text : "");
+}
+
+static int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
+                              struct err *err)
+{
+    const char *op_text = NULL;
+    const json_t *values = NULL;
+    r->on_name = on_name;
+    if (field_copy(json, "key", &r->key, err) < 0 ||
+        field_string(json, "operator", &op_text, err) < 0 ||
+        field_array(json, "values", &values, err) < 0 || decode_operator(op_text, &r->op, err) < 0)
+        return -1;
+    if (!r->key)
+        return err_set(err, ERR_INVALID, "key is missing");
+    if (on_name && strcmp(r->key, "metadata.name") != 0)
+        return err_set(err, ERR_INVALID, "key is \"%.80s\", must be metadata.name", r->key);
+    r->values = xcalloc(json_array_size(values), sizeof *r->values);
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        const char *v = json_string_value(json_array_get(values, i));
+        if (!v)
+            return err_set(err, ERR_INVALID, "values[%zu] must be a string", i);
+        r->values[r->n_values++] = xstrdup(v);
+    }
+    return 0;
+}
+
+static int decode_term(const json_t *json, struct gang_term *term, struct err *err)
+{
+    static const char *const names[2] = {"matchExpressions", "matchFields"};
+    const json_t *lists[2] = {NULL, NULL};
+    if (field_array(json, names[0], &lists[0], err) < 0 ||
+        field_array(json, names[1], &lists[1], err) < 0)
+        return -1;
+    term->items =
+        xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *term->items);
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < json_array_size(lists[l]); i++)
+            if (decode_requirement(json_array_get(lists[l], i), l == 1, &term->items[term->n++],
+                                   err) < 0)
+                return err_wrap(err, "%s[%zu]", names[l], i);
+    return 0;
+}
+
+static int decode_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *affinity = NULL, *node = NULL, *required = NULL, *terms = NULL;
+    if (field_object(spec, "affinity", &affinity, err) < 0 ||
+        field_object(affinity, "nodeAffinity", &node, err) < 0 ||
+        field_object(node, "requiredDuringSchedulingIgnoredDuringExecution", &required, err) < 0 ||
+        field_array(required, "nodeSelectorTerms", &terms, err) < 0)
+        return err_wrap(err, "affinity");
+    f->has_affinity = required != NULL;
+    f->affinity = xcalloc(json_array_size(terms), sizeof *f->affinity);
+    for (size_t i = 0; i < json_array_size(terms); i++)
+        if (decode_term(json_array_get(terms, i), &f->affinity[f->n_affinity++], err) < 0)
+            return err_wrap(err, "required node affinity: nodeSelectorTerms[%zu]", i);
+    return 0;
+}
+
+static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struct err *err)
+{
+    const char *op_text = "Equal", *effect = NULL;
+    struct gang_toleration *t = &f->tolerations[f->n_tolerations];
+    if (field_string(json, "operator", &op_text, err) < 0 ||
+        field_string(json, "effect", &effect, err) < 0)
+        return -1;
+    /* Numeric comparison (alpha in 1.36) is not modelled: such a toleration tolerates nothing. */
+    if (str_eq(op_text, "Gt") || str_eq(op_text, "Lt"))
+        return 0;
+    f->n_tolerations++;
+    t->value = xstrdup("");
+    t->exists = str_eq(op_text, "Exists");
+    t->any_effect = !effect || !*effect;
+    if (!t->exists && *op_text && !str_eq(op_text, "Equal"))
+        return err_set(err, ERR_INVALID, "operator is \"%.40s\", must be Equal or Exists", op_text);
+    if (!t->any_effect && decode_taint_effect(effect, &t->effect, err) < 0)
+        return -1;
+    if (field_copy(json, "value", &t->value, err) < 0 || field_copy(json, "key", &t->key, err) < 0)
+        return -1;
+    if (t->key && !*t->key)
+        free(STEAL(t->key));
+    return 0;
+}
+
+static int decode_tolerations(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *list = NULL;
+    if (field_array(spec, "tolerations", &list, err) < 0)
+        return -1;
+    f->tolerations = xcalloc(json_array_size(list), sizeof *f->tolerations);
+    for (size_t i = 0; i < json_array_size(list); i++)
+        if (decode_toleration(json_array_get(list, i), f, err) < 0)
+            return err_wrap(err, "tolerations[%zu]", i);
+    return 0;
+}
+
+/* ---- the pod ---- */
+
+static int decode_gates(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *gates = NULL;
+    if (field_array(spec, "schedulingGates", &gates, err) < 0)
+        return -1;
+    f->gates = xcalloc(json_array_size(gates), sizeof *f->gates);
+    for (size_t i = 0; i < json_array_size(gates); i++) {
+        const char *name = "";
+        if (field_string(json_array_get(gates, i), "name", &name, err) < 0)
+            return err_wrap(err, "schedulingGates[%zu]", i);
+        f->gates[f->n_gates++] = xstrdup(name);
+    }
+    return 0;
+}
+
+/* Volumes or claims that only the scheduler can place. */
+static int decode_claims(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *volumes = NULL, *claims = NULL;
+    if (field_array(spec, "volumes", &volumes, err) < 0 ||
+        field_array(spec, "resourceClaims", &claims, err) < 0)
+        return -1;
+    f->has_pvc = json_array_size(claims) > 0;
+    for (size_t i = 0; i < json_array_size(volumes); i++) {
+        const json_t *v = json_array_get(volumes, i);
+        f->has_pvc |= json_is_object(json_object_get(v, "persistentVolumeClaim")) ||
+                      json_is_object(json_object_get(v, "ephemeral"));
+    }
+    return 0;
+}
+
+static int decode_spec(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    int64_t priority = 0;
+    f->scheduler = xstrdup("default-scheduler");
+    if (field_copy(spec, "nodeName", &f->node, err) < 0 ||
+        field_copy(spec, "schedulerName", &f->scheduler, err) < 0 ||
+        field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0 ||
+        field_amounts(spec, "overhead", &f->overhead, err) < 0 ||
+        field_kvs(spec, "nodeSelector", &f->node_selector, err) < 0 ||
+        decode_gates(spec, f, err) < 0 || decode_claims(spec, f, err) < 0 ||
+        decode_affinity(spec, f, err) < 0 || decode_tolerations(spec, f, err) < 0)
+        return -1;
+    f->priority = (int32_t)priority;
+    if (f->node && !*f->node)
+        free(STEAL(f->node));
+    return 0;
+}
+
+static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
+{
+    static const char *const names[] = {
+        [PHASE_PENDING] = "Pending", [PHASE_RUNNING] = "Running", [PHASE_SUCCEEDED] = "Succeeded",
+        [PHASE_FAILED] = "Failed",   [PHASE_UNKNOWN] = "Unknown",
+    };
+    if (!text || !*text)
+        text = names[PHASE_PENDING];
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (str_eq(text, names[i])) {
+            *ret = (enum gang_phase)i;
+            return 0;
+        }
+    return err_set(err, ERR_INVALID, "phase \"%.40s\" is not known", text);
+}
+
+static int decode_status(const json_t *status, struct gang_pod_facts *f, struct err *err)
+{
+    const char *phase = NULL;
+    if (field_copy(status, "nominatedNodeName", &f->nominated, err) < 0 ||
+        field_string(status, "phase", &phase, err) < 0 || decode_phase(phase, &f->phase, err) < 0)
+        return -1;
+    if (f->nominated && !*f->nominated)
+        free(STEAL(f->nominated));
+    return 0;
+}
+
+static void decode_link(const json_t *pod, struct gang_pod_facts *f)
+{
+    for (const struct dialect *const *d = dialects; *d; d++) {
+        const char *name = (*d)->link(pod);
+        if (name && *name) {
+            f->group.api_group = xstrdup((*d)->api_group);
+            f->group.ns = xstrdup(f->ns);
+            f->group.name = xstrdup(name);
+            return;
+        }
+    }
+}
+
+static int decode_body(const json_t *pod, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *spec = NULL, *status = NULL;
+    if (field_object(pod, "spec", &spec, err) < 0 || field_object(pod, "status", &status, err) < 0)
+        return -1;
+    /* The order matters: pod-level defaults are made of the containers without their statuses. */
+    if (decode_containers(spec, f, err) < 0 || decode_pod_level(spec, f, err) < 0 ||
+        decode_spec(spec, f, err) < 0)
+        return err_wrap(err, "spec");
+    if (decode_container_statuses(spec, status, f, err) < 0 ||
+        decode_pod_level_status(status, f, err) < 0 || decode_status(status, f, err) < 0)
+        return err_wrap(err, "status");
+    decode_link(pod, f);
+    return 0;
+}
+
+struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
+{
+    struct decoded_metadata meta;
+    if (decode_metadata(pod, "pod", &meta, err) < 0)
+        return NULL;
+    if (!meta.uid || !*meta.uid) {
+        err_set(err, ERR_INVALID, "pod %s/%s: metadata.uid is missing", meta.ns, meta.name);
+        return NULL;
+    }
+    struct gang_pod_facts *f = gang_pod_facts_new();
+    f->ns = xstrdup(meta.ns);
+    f->name = xstrdup(meta.name);
+    f->uid = xstrdup(meta.uid);
+    f->created = meta.created;
+    f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
+    if (decode_body(pod, f, err) == 0)
+        return f;
+    err_wrap(err, "pod %s/%s", meta.ns, meta.name);
+    return gang_pod_facts_free(f);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/dialect_common.h"
+
+#include "k8s/field.h"
+
+static const char *not_empty(const char *s)
+{
+    return s && *s ? s : NULL;
+}
+
+const char *dialect_annotation(const json_t *pod, const char *key)
+{
+    return not_empty(field_peek(pod, "metadata", "annotations", key, NULL));
+}
+
+const char *dialect_label(const json_t *pod, const char *key)
+{
+    return not_empty(field_peek(pod, "metadata", "labels", key, NULL));
+}
+
+static int spec_of(const json_t *group, const json_t **ret, struct err *err)
+{
+    *ret = NULL;
+    return field_object(group, "spec", ret, err);
+}
+
+int dialect_min_member(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *spec;
+    if (spec_of(group, &spec, err) < 0)
+        return -1;
+    if (field_int(spec, "minMember", INT32_MIN, INT32_MAX, &facts->min_member, err) < 0)
+        return err_wrap(err, "spec");
+    return 0;
+}
+
+int dialect_timeout(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *spec;
+    int64_t seconds = 0;
+    if (spec_of(group, &spec, err) < 0)
+        return -1;
+    if (field_int(spec, "scheduleTimeoutSeconds", INT32_MIN, INT32_MAX, &seconds, err) < 0)
+        return err_wrap(err, "spec");
+    if (seconds > 0)
+        facts->schedule_timeout = seconds * USEC_PER_SEC;
+    return 0;
+}
+
+int64_t dialect_quorum(const struct gang_status *status)
+{
+    if (status->needed > 0)
+        return status->needed;
+    return status->min_member > 0 ? status->min_member : 1;
+}
+
+bool dialect_runs(const struct gang_status *status)
+{
+    return (int64_t)status->running + status->succeeded >= dialect_quorum(status);
+}
+
+bool dialect_succeeded(const struct gang_status *status)
+{
+    return status->succeeded >= dialect_quorum(status);
+}
+
+/* ---- drafting ---- */
+
+struct status_draft draft_begin(const json_t *group, usec_t wall)
+{
+    return (struct status_draft){
+        .old = json_object_get(group, "status"), .patch = json_object(), .wall = wall};
+}
+
+void draft_string(struct status_draft *d, const char *key, const char *value)
+{
+    if (!str_eq(field_peek(d->old, key, NULL), value))
+        json_object_set_new(d->patch, key, json_string(value));
+}
+
+void draft_count(struct status_draft *d, const char *key, int64_t value)
+{
+    if (json_integer_value(json_object_get(d->old, key)) != value)
+        json_object_set_new(d->patch, key, json_integer(value));
+}
+
+static json_t *find_condition(const json_t *conditions, const char *type)
+{
+    for (size_t i = 0; i < json_array_size(conditions); i++) {
+        json_t *c = json_array_get(conditions, i);
+        if (str_eq(field_peek(c, "type", NULL), type))
+            return c;
+    }
+    return NULL;
+}
+
+/* The list as it will be, to look at. */
+static const json_t *conditions_now(const struct status_draft *d)
+{
+    return d->conditions ? d->conditions : json_object_get(d->old, "conditions");
+}
+
+/* The list as it will be, to change: a copy of what is there. */
+static json_t *conditions_to_change(struct status_draft *d)
+{
+    if (!d->conditions) {
+        const json_t *old = json_object_get(d->old, "conditions");
+        d->conditions = json_is_array(old) ? json_deep_copy(old) : json_array();
+    }
+    return d->conditions;
+}
+
+void draft_condition(struct status_draft *d, const char *type, bool status, const char *reason,
+                     const char *message)
+{
+    const char *word = status ? "True" : "False";
+    const json_t *old = find_condition(conditions_now(d), type);
+    const char *old_message = field_peek(old, "message", NULL);
+    bool same_status = str_eq(field_peek(old, "status", NULL), word);
+    if (same_status && str_eq(field_peek(old, "reason", NULL), reason) &&
+        str_eq(old_message ? old_message : "", message))
+        return;
+    json_t *list = conditions_to_change(d);
+    json_t *c = find_condition(list, type);
+    if (!c) {
+        c = json_object();
+        json_array_append_new(list, c);
+    }
+    json_object_set_new(c, "type", json_string(type));
+    json_object_set_new(c, "status", json_string(word));
+    json_object_set_new(c, "reason", json_string(reason));
+    json_object_set_new(c, "message", json_string(message));
+    char now[32];
+    if (!same_status || !field_peek(c, "lastTransitionTime", NULL))
+        json_object_set_new(c, "lastTransitionTime", json_string(time_format(d->wall, now)));
+}
+
+void draft_condition_clear(struct status_draft *d, const char *type, const char *reason)
+{
+    const json_t *c = find_condition(conditions_now(d), type);
+    if (str_eq(field_peek(c, "status", NULL), "True"))
+        draft_condition(d, type, false, reason, "");
+}
+
+void draft_scheduled(struct status_draft *d, const struct gang_status *status)
+{
+    bool scheduled = status->state == GANG_PLACED || status->state == GANG_DONE;
+    const char *reason = gang_reason_name(status->reason);
+    if (!*reason)
+        reason = scheduled ? "Scheduled" : gang_state_name(status->state);
+    draft_condition(d, "PodGroupScheduled", scheduled, reason, status->text);
+}
+
+json_t *draft_end(struct status_draft *d)
+{
+    if (d->conditions)
+        json_object_set_new(d->patch, "conditions", STEAL(d->conditions));
+    json_t *patch = STEAL(d->patch);
+    if (json_object_size(patch) == 0) {
+        json_decref(patch);
+        return NULL;
+    }
+    json_t *whole = json_object();
+    json_object_set_new(whole, "status", patch);
+    return whole;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * dialect_common.h - what PodGroup APIs have in common, for the dialect_*.c files only.
+ *
+ * A status is drafted beside the object as last seen:
+ *
+ *     struct status_draft d = draft_begin(group, wall);
+ *     draft_string(&d, "phase", "Pending");
+ *     draft_count(&d, "running", 3);
+ *     draft_condition(&d, "Unschedulable", true, "NotEnoughResources", "...");
+ *     return draft_end(&d);
+ *
+ * draft_end() gives a merge patch of what differs, or NULL. All functions are pure.
+ */
+#ifndef MUSTER_K8S_DIALECT_COMMON_H
+#define MUSTER_K8S_DIALECT_COMMON_H
+
+#include "k8s/dialect.h"
+
+extern const struct dialect dialect_kai, dialect_volcano, dialect_sigs, dialect_xk8s;
+
+/* Borrowed from the pod; NULL when absent or empty. */
+const char *dialect_annotation(const json_t *pod, const char *key);
+const char *dialect_label(const json_t *pod, const char *key);
+
+/* spec.minMember as written; absent stays 0. */
+int dialect_min_member(const json_t *group, struct gang_group_facts *facts, struct err *err);
+/* spec.scheduleTimeoutSeconds; absent or not positive leaves the default. */
+int dialect_timeout(const json_t *group, struct gang_group_facts *facts, struct err *err);
+
+/* Members that must be bound, run or be done for the group to count as that. */
+int64_t dialect_quorum(const struct gang_status *status);
+/* The quorum runs or has succeeded. */
+bool dialect_runs(const struct gang_status *status);
+/* The quorum has succeeded. */
+bool dialect_succeeded(const struct gang_status *status);
+
+struct status_draft {
+    const json_t *old;  /* status as last seen, may be NULL; borrowed */
+    json_t *patch;      /* what differs */
+    json_t *conditions; /* the whole new list, once one differs */
+    usec_t wall;
+};
+
+struct status_draft draft_begin(const json_t *group, usec_t wall);
+void draft_string(struct status_draft *d, const char *key, const char *value);
+/* An absent count is 0. */
+void draft_count(struct status_draft *d, const char *key, int64_t value);
+/* Sets one condition of status.conditions, others stay. lastTransitionTime moves only when the
+ * status does. */
+void draft_condition(struct status_draft *d, const char *type, bool status, const char *reason,
+                     const char *message);
+/* Makes a condition that is True False; one that is not there stays away. */
+void draft_condition_clear(struct status_draft *d, const char *type, const char *reason);
+/* The usual condition of dialects that have no words of their own: PodGroupScheduled, with the
+ * core's reason and text. */
+void draft_scheduled(struct status_draft *d, const struct gang_status *status);
+json_t *draft_end(struct status_draft *d);
+
+#endif

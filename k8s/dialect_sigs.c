@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduling.sigs.k8s.io/v1alpha1: scheduler-plugins before v0.25, Koordinator and Alibaba ACS.
+ * Pods are linked by a label. Phases follow the controller of scheduler-plugins v0.24.
+ */
+#include "k8s/dialect_common.h"
+
+static const char *sigs_link(const json_t *pod)
+{
+    return dialect_label(pod, "pod-group.scheduling.sigs.k8s.io");
+}
+
+static int sigs_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    if (dialect_min_member(group, facts, err) < 0)
+        return -1;
+    return dialect_timeout(group, facts, err);
+}
+
+static const char *sigs_phase(const struct gang_status *s)
+{
+    static const char *const phases[GANG_STATE_MAX] = {
+        [GANG_ASSEMBLING] = "Pending",       [GANG_WAITING] = "PreScheduling",
+        [GANG_PLANNED] = "PreScheduling",    [GANG_COMMITTING] = "Scheduling",
+        [GANG_PLACED] = "Scheduled",         [GANG_RECOVERING] = "Scheduling",
+        [GANG_BACKED_OFF] = "PreScheduling", [GANG_DONE] = "Failed",
+    };
+    if (s->state == GANG_PLACED && dialect_runs(s))
+        return "Running";
+    if (s->state == GANG_DONE && dialect_succeeded(s))
+        return "Finished";
+    if (s->state == GANG_BACKED_OFF && s->timed_out)
+        return "Failed";
+    return phases[s->state];
+}
+
+static json_t *sigs_status(const struct gang_status *s, const json_t *group, usec_t wall)
+{
+    struct status_draft d = draft_begin(group, wall);
+    draft_string(&d, "phase", sigs_phase(s));
+    draft_count(&d, "scheduled", s->bound);
+    draft_count(&d, "running", s->running);
+    draft_count(&d, "succeeded", s->succeeded);
+    draft_count(&d, "failed", s->failed);
+    draft_scheduled(&d, s);
+    return draft_end(&d);
+}
+
+/* No timeout of its own: scheduler-plugins' default is an argument of the plugin, which is the
+ * config's scheduleTimeout here. */
+const struct dialect dialect_sigs = {
+    .name = "sigs",
+    .api_group = "scheduling.sigs.k8s.io",
+    .versions = (const char *const[]){"v1alpha1", NULL},
+    .status_subresource = true,
+    .link = sigs_link,
+    .decode = sigs_decode,
+    .status = sigs_status,
+};

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduling.x-k8s.io/v1alpha1: scheduler-plugins since v0.25. Pods are linked by a label. Phases
+ * follow its controller: Scheduling as soon as enough pods exist; Failed and Finished are final,
+ * so a timed-out attempt is told by the condition and an event only.
+ */
+#include "k8s/dialect_common.h"
+
+static const char *xk8s_link(const json_t *pod)
+{
+    return dialect_label(pod, "scheduling.x-k8s.io/pod-group");
+}
+
+static int xk8s_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    if (dialect_min_member(group, facts, err) < 0)
+        return -1;
+    return dialect_timeout(group, facts, err);
+}
+
+static const char *xk8s_phase(const struct gang_status *s)
+{
+    static const char *const phases[GANG_STATE_MAX] = {
+        [GANG_ASSEMBLING] = "Pending",    [GANG_WAITING] = "Scheduling",
+        [GANG_PLANNED] = "Scheduling",    [GANG_COMMITTING] = "Scheduling",
+        [GANG_PLACED] = "Scheduling",     [GANG_RECOVERING] = "Scheduling",
+        [GANG_BACKED_OFF] = "Scheduling", [GANG_DONE] = "Failed",
+    };
+    if (s->state == GANG_PLACED && dialect_runs(s))
+        return "Running";
+    if (s->state == GANG_DONE && dialect_succeeded(s))
+        return "Finished";
+    return phases[s->state];
+}
+
+static json_t *xk8s_status(const struct gang_status *s, const json_t *group, usec_t wall)
+{
+    struct status_draft d = draft_begin(group, wall);
+    draft_string(&d, "phase", xk8s_phase(s));
+    draft_count(&d, "running", s->running);
+    draft_count(&d, "succeeded", s->succeeded);
+    draft_count(&d, "failed", s->failed);
+    draft_scheduled(&d, s);
+    return draft_end(&d);
+}
+
+const struct dialect dialect_xk8s = {
+    .name = "x-k8s",
+    .api_group = "scheduling.x-k8s.io",
+    .versions = (const char *const[]){"v1alpha1", NULL},
+    .status_subresource = true,
+    .link = xk8s_link,
+    .decode = xk8s_decode,
+    .status = xk8s_status,
+};

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/field.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/quantity.h"
+
+static const char *type_name(const json_t *v)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",  [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "a number", [JSON_REAL] = "a number", [JSON_TRUE] = "a boolean",
+        [JSON_FALSE] = "a boolean",  [JSON_NULL] = "null",
+    };
+    return names[json_typeof(v)];
+}
+
+/* The value, or NULL when there is none. */
+static json_t *lookup(const json_t *object, const char *key)
+{
+    json_t *v = json_object_get(object, key);
+    return json_is_null(v) ? NULL : v;
+}
+
+static int wrong_type(const char *key, const json_t *v, const char *want, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "%s is %s, must be %s", key, type_name(v), want);
+}
+
+int field_string(const json_t *object, const char *key, const char **ret, struct err *err)
+{
+    const json_t *v = lookup(object, key);
+    if (!v)
+        return 0;
+    if (!json_is_string(v))
+        return wrong_type(key, v, "a string", err);
+    *ret = json_string_value(v);
+    return 0;
+}
+
+int field_bool(const json_t *object, const char *key, bool *ret, struct err *err)
+{
+    const json_t *v = lookup(object, key);
+    if (!v)
+        return 0;
+    if (!json_is_boolean(v))
+        return wrong_type(key, v, "true or false", err);
+    *ret = json_is_true(v);
+    return 0;
+}
+
+int field_int(const json_t *object, const char *key, int64_t min, int64_t max, int64_t *ret,
+              struct err *err)
+{
+    const json_t *v = lookup(object, key);
+    if (!v)
+        return 0;
+    if (!json_is_integer(v))
+        return wrong_type(key, v, "a whole number", err);
+    int64_t n = json_integer_value(v);
+    if (n < min || n > max)
+        return err_set(err, ERR_INVALID,
+                       "%s is %" PRId64 ", must be between %" PRId64 " and %" PRId64, key, n, min,
+                       max);
+    *ret = n;
+    return 0;
+}
+
+int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
+{
+    const json_t *v = lookup(object, key);
+    if (!v)
+        return 0;
+    if (!json_is_object(v))
+        return wrong_type(key, v, "an object", err);
+    if (json_object_size(v) > FIELD_MAX_ITEMS)
+        return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key,
+                       json_object_size(v), FIELD_MAX_ITEMS);
+    *ret = v;
+    return 0;
+}
+
+int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
+{
+    const json_t *v = lookup(object, key);
+    if (!v)
+        return 0;
+    if (!json_is_array(v))
+        return wrong_type(key, v, "a list", err);
+    if (json_array_size(v) > FIELD_MAX_ITEMS)
+        return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key,
+                       json_array_size(v), FIELD_MAX_ITEMS);
+    *ret = v;
+    return 0;
+}
+
+int field_copy(const json_t *object, const char *key, char **ret, struct err *err)
+{
+    const char *s = NULL;
+    if (field_string(object, key, &s, err) < 0)
+        return -1;
+    if (s) {
+        free(*ret);
+        *ret = xstrdup(s);
+    }
+    return 0;
+}
+
+int field_time(const json_t *object, const char *key, usec_t *ret, struct err *err)
+{
+    const char *s = NULL;
+    if (field_string(object, key, &s, err) < 0)
+        return -1;
+    if (s && time_parse(s, ret, err) < 0)
+        return err_wrap(err, "%s", key);
+    return 0;
+}
+
+/* A quantity is a string, or in hand-written manifests a plain number. */
+static int amount(const char *resource, const json_t *v, int64_t *ret, struct err *err)
+{
+    char number[40];
+    const char *text = number;
+    if (json_is_string(v))
+        text = json_string_value(v);
+    else if (json_is_integer(v))
+        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+    else if (json_is_real(v))
+        snprintf(number, sizeof number, "%.15g", json_real_value(v));
+    else
+        return wrong_type(resource, v, "a quantity (such as 2, 500m or 16Gi)", err);
+    if (quantity_parse(text, strcmp(resource, "cpu") == 0 ? 1000 : 1, ret, err) < 0)
+        return err_wrap(err, "%s", resource);
+    if (*ret < 0)
+        return err_set(err, ERR_INVALID, "%s is %s, must not be negative", resource, text);
+    return 0;
+}
+
+int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err)
+{
+    const json_t *map = NULL;
+    if (field_object(object, key, &map, err) < 0)
+        return -1;
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)map, name, v)
+    {
+        int64_t n;
+        if (amount(name, v, &n, err) < 0)
+            return err_wrap(err, "%s", key);
+        gang_amounts_add(ret, name, n);
+    }
+    return 0;
+}
+
+int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err)
+{
+    const json_t *map = NULL;
+    if (field_object(object, key, &map, err) < 0)
+        return -1;
+    const char *name;
+    json_t *v;
+    json_object_foreach((json_t *)(uintptr_t)map, name, v)
+    {
+        if (!json_is_string(v)) {
+            wrong_type(name, v, "a string", err);
+            return err_wrap(err, "%s", key);
+        }
+        gang_kvs_add(ret, name, json_string_value(v));
+    }
+    return 0;
+}
+
+const char *field_peek(const json_t *object, const char *key, ...)
+{
+    va_list ap;
+    va_start(ap, key);
+    const json_t *v = object;
+    for (; key; key = va_arg(ap, const char *))
+        v = json_object_get(v, key);
+    va_end(ap);
+    return json_string_value(v);
+}
+
+/* What follows the seconds: an optional fraction, then Z or an offset. */
+static bool scan_zone(const char *p, usec_t *fraction, int *offset_minutes)
+{
+    if (*p == '.') {
+        usec_t unit = USEC_PER_SEC / 10;
+        const char *first = ++p;
+        for (; *p >= '0' && *p <= '9'; p++, unit /= 10)
+            *fraction += (*p - '0') * unit;
+        if (p == first)
+            return false;
+    }
+    if (strcmp(p, "Z") == 0 || strcmp(p, "z") == 0)
+        return true;
+    int hours, minutes, used = 0;
+    char sign;
+    if (sscanf(p, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) != 3 || used != 6 || p[6] ||
+        (sign != '+' && sign != '-') || hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
+        return false;
+    *offset_minutes = (sign == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return true;
+}
+
+int time_parse(const char *text, usec_t *ret, struct err *err)
+{
+    struct tm tm = {0};
+    int used = 0, offset = 0;
+    usec_t fraction = 0;
+    if (sscanf(text, "%4d-%2d-%2d%*1[Tt]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
+               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6 ||
+        used != 19 || strpbrk(text, " +") == text || tm.tm_mon < 1 || tm.tm_mon > 12 ||
+        tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60 ||
+        !scan_zone(text + 19, &fraction, &offset))
+        return err_set(err, ERR_INVALID, "\"%.40s\" is not a time (such as 2026-11-20T21:39:11Z)",
+                       text);
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    *ret = ((usec_t)timegm(&tm) - offset * 60) * USEC_PER_SEC + fraction;
+    return 0;
+}
+
+const char *time_format(usec_t wall, char buf[32])
+{
+    time_t t = (time_t)(wall / USEC_PER_SEC);
+    struct tm tm;
+    gmtime_r(&t, &tm);
+    strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return buf;
+}
