@@ -79,7 +79,9 @@ func Why(pod PodRecord) string {
 func (r *Recorder) AllSay(t TB, which Which, n int, text string) {
 	t.Helper()
 	says := func(p PodRecord) bool { return strings.Contains(Why(p), text) }
-	pods, ok := r.await(which, patience, func(pods []PodRecord) bool {
+	// A text on pods is renewed at most every half minute: each costs the
+	// scheduler a try.
+	pods, ok := r.await(which, time.Minute, func(pods []PodRecord) bool {
 		return len(pods) == n && count(pods, says) == n
 	})
 	if !ok {

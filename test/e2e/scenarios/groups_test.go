@@ -1,0 +1,53 @@
+package scenarios
+
+import (
+	"testing"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+// A pod linked to a group that nobody made waits for it, and says so; it is
+// never treated as an ordinary pod.
+func TestMissingPodGroup(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	waitForGroup(t, c, testbed.Sigs, func() {})
+}
+
+// A dialect whose CRD is not installed is no error; one that is installed while
+// muster runs is picked up.
+func TestCRDInstalledLater(t *testing.T) {
+	for _, dialect := range []testbed.Dialect{testbed.Volcano, testbed.KAI} {
+		t.Run(dialect.Name, func(t *testing.T) {
+			beside(t)
+			c := testbed.StartCluster(t, testbed.Options{})
+			m := c.StartMuster(t, testbed.MusterOptions{})
+			c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+			waitForGroup(t, c, dialect, func() { c.InstallCRDs(t, dialect) })
+		})
+	}
+}
+
+// waitForGroup creates members, watches them wait, then makes the group.
+func waitForGroup(t *testing.T, c *testbed.Cluster, dialect testbed.Dialect, before func()) {
+	t.Helper()
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
+	gang := testbed.InGang(dialect, "ml", "ddp")
+	c.AddPods(t, testbed.Members(dialect, "ml", "ddp", 3, testbed.GPUs(1))...)
+	c.AddPods(t, testbed.Pod("ml", "ordinary", testbed.GPUs(1)))
+	c.Recorder.AllSay(t, gang, 3, "PodGroup ml/ddp")
+	c.Recorder.AllSay(t, gang, 3, "does not exist")
+	c.Recorder.WaitBound(t, testbed.Named("ml", "ordinary"), 1, 20*time.Second)
+	c.Recorder.NoneBound(t, gang)
+
+	before()
+	begin := time.Now()
+	c.Add(t, dialect.PodGroup("ml", "ddp", 3, nil))
+	c.Recorder.WaitBound(t, gang, 3, 90*time.Second)
+	c.Recorder.Together(t, gang)
+	t.Logf("bound %.1f s after the group was made", time.Since(begin).Seconds())
+}

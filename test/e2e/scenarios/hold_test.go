@@ -1,0 +1,153 @@
+package scenarios
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// lateScheduler is a scheduler name that nobody serves until a test starts a
+// second kube-scheduler: its pods keep a gang from its quorum for as long as the
+// test wants.
+const lateScheduler = "late-scheduler"
+
+// startLateScheduler serves the pods that waited for it.
+func startLateScheduler(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
+	t.Helper()
+	c.StartScheduler(t, testbed.SchedulerOptions{
+		Muster: m, Profiles: []string{lateScheduler}, Log: "late-kube-scheduler"})
+}
+
+// C03: a bind call is never held until the scheduler gives up on it.
+func TestC03_HoldLimit(t *testing.T) {
+	beside(t)
+	const hold = 4 * time.Second
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	m := c.StartMuster(t, testbed.MusterOptions{Config: map[string]any{"holdSeconds": int(hold.Seconds())}})
+	proxy := testbed.StartVerbProxy(t, m)
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: proxy})
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 8, nil))
+	members := testbed.Members(testbed.Sigs, "ml", "ddp", 8, testbed.GPUs(1))
+	members[7].Spec.SchedulerName = lateScheduler
+	c.AddPods(t, members...)
+
+	// Two rounds of holds go by; the plan stays through both.
+	var answered []testbed.VerbCall
+	testbed.Within(t, time.Minute, "held calls are answered twice", func() error {
+		if gang := m.Gang(t, "ml", "ddp"); gang.State != "Planned" && gang.Members == 8 {
+			t.Fatalf("the gang lost its plan: %+v", gang)
+		}
+		if answered = proxy.Calls("bind"); len(answered) < 14 {
+			return fmt.Errorf("%d bind calls so far", len(answered))
+		}
+		return nil
+	})
+	for _, call := range answered {
+		held := call.End.Sub(call.Begin)
+		if !strings.Contains(call.Error, "gang ml/ddp") {
+			t.Errorf("%s was answered %q, which names no gang", call.Pod, call.Error)
+		}
+		if held > hold+time.Second {
+			t.Errorf("%s was held %v, longer than the %v configured", call.Pod, held, hold)
+		}
+	}
+	c.WaitEvent(t, "Pod", "ml", "ddp-0", "FailedScheduling", "gang ml/ddp")
+	if pods := c.Recorder.Pods(gang); boundOf(pods) > 0 {
+		t.Errorf("%d members are bound before the gang is complete", boundOf(pods))
+	}
+
+	startLateScheduler(t, c, m)
+	c.Recorder.WaitBound(t, gang, 8, 40*time.Second)
+	c.Recorder.Together(t, gang)
+}
+
+func boundOf(pods []testbed.PodRecord) int {
+	n := 0
+	for _, pod := range pods {
+		if !pod.Bound.IsZero() {
+			n++
+		}
+	}
+	return n
+}
+
+// A thousand held calls are a thousand connections and not one thread: everybody
+// else is served as if they were not there.
+func TestC03_ThousandHeldBinds(t *testing.T) {
+	alone(t)
+	const members = 1001
+	c := testbed.StartCluster(t, testbed.Options{
+		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Namespace(t, "big")
+	var nodes []*corev1.Node
+	for i := range members {
+		nodes = append(nodes, testbed.Node(fmt.Sprintf("n%04d", i), testbed.GPUs(1)))
+	}
+	c.AddNodes(t, nodes...)
+	gang := testbed.InGang(testbed.Sigs, "big", "huge")
+	c.Add(t, testbed.Sigs.PodGroup("big", "huge", members, nil))
+	pods := testbed.Members(testbed.Sigs, "big", "huge", members, testbed.GPUs(1))
+	pods[members-1].Spec.SchedulerName = lateScheduler
+	c.AddPods(t, pods...)
+
+	testbed.Within(t, time.Minute, "1000 binds are held", func() error {
+		if held := m.Metrics(t).Sum("muster_held_binds"); held < members-1 {
+			return fmt.Errorf("%v are", held)
+		}
+		return nil
+	})
+	ordinary := testbed.Pod("big", "ordinary", testbed.Amounts{"cpu": "1"})
+	ordinary.UID = "a-pod-that-was-never-created"
+	took := askFilter(t, m, ordinary, nodes[0].Name)
+	t.Logf("with 1000 binds held, filter answered in %v", took)
+	if took > time.Second {
+		t.Errorf("filter took %v", took)
+	}
+	begin := time.Now()
+	c.AddPods(t, testbed.Pod("big", "passer-by", testbed.Amounts{"cpu": "1"}))
+	c.Recorder.WaitBound(t, testbed.Named("big", "passer-by"), 1, 10*time.Second)
+	t.Logf("an ordinary pod was bound after %v", time.Since(begin))
+	if n := boundOf(c.Recorder.Pods(gang)); n > 0 {
+		t.Errorf("%d members are bound before the gang is complete", n)
+	}
+
+	startLateScheduler(t, c, m)
+	c.Recorder.WaitBound(t, gang, members, 90*time.Second)
+	t.Logf("%d members were bound within %v", members, c.Recorder.Together(t, gang))
+}
+
+// askFilter calls filter as the scheduler would, and returns how long the answer
+// took. What the answer says does not matter here, only that it is one.
+func askFilter(t *testing.T, m *testbed.Muster, pod *corev1.Pod, nodes ...string) time.Duration {
+	t.Helper()
+	question, err := json.Marshal(map[string]any{"Pod": pod, "Nodes": nil, "NodeNames": nodes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	client := http.Client{Timeout: 20 * time.Second}
+	reply, err := client.Post("http://"+m.Verbs+"/scheduler/filter", "application/json", bytes.NewReader(question))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reply.Body.Close()
+	answer, err := io.ReadAll(reply.Body)
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("filter: %d %v %s", reply.StatusCode, err, answer)
+	}
+	return time.Since(begin)
+}

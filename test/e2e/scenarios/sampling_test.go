@@ -1,0 +1,84 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// C08: in a cluster of 400 nodes the scheduler offers only a part of those that
+// fit. One gang has reserved almost all of them without being seen by the
+// scheduler, so that the second gang has exactly eight nodes left, and the
+// scheduler's offers mostly lack them.
+func TestC08_PlannedNodeNotOffered(t *testing.T) {
+	for _, variant := range []struct {
+		name       string
+		wholeNodes bool
+	}{
+		{"NodeNames", false},
+		{"WholeNodes", true}, // nodeCacheCapable: false
+	} {
+		t.Run(variant.name, func(t *testing.T) {
+			alone(t)
+			const nodes, withGPUs, left = 400, 320, 8
+			c := testbed.StartCluster(t, testbed.Options{
+				Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
+			m := c.StartMuster(t, testbed.MusterOptions{})
+			c.Namespace(t, "ml")
+			var all []*corev1.Node
+			for i := range nodes {
+				amounts := testbed.Amounts{}
+				if i < withGPUs {
+					amounts = testbed.GPUs(1)
+				}
+				all = append(all, testbed.Node(fmt.Sprintf("n%03d", i), amounts))
+			}
+			c.AddNodes(t, all...)
+			c.Add(t, testbed.Sigs.PodGroup("ml", "unseen", withGPUs-left, nil))
+			c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "unseen", withGPUs-left, testbed.GPUs(1),
+				testbed.WithScheduler(lateScheduler))...)
+			m.WaitState(t, "ml", "unseen", "Planned")
+
+			proxy := testbed.StartVerbProxy(t, m)
+			c.StartScheduler(t, testbed.SchedulerOptions{
+				Muster: m, Through: proxy, WholeNodes: variant.wholeNodes})
+			gang := testbed.InGang(testbed.Sigs, "ml", "seen")
+			c.Add(t, testbed.Sigs.PodGroup("ml", "seen", left, nil))
+			c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "seen", left, testbed.GPUs(1))...)
+			pods := c.Recorder.WaitBound(t, gang, left, time.Minute)
+			c.Recorder.Together(t, gang)
+
+			var planned []string
+			for _, pod := range pods {
+				planned = append(planned, pod.Node)
+			}
+			absent, offers := 0, 0
+			for _, call := range proxy.Calls("filter") {
+				if !strings.HasPrefix(call.Pod, "ml/seen-") || len(call.Offered) < 100 {
+					continue
+				}
+				offers++
+				for _, pod := range pods {
+					if call.Pod == "ml/"+pod.Name && !slices.Contains(call.Offered, pod.Node) {
+						absent++
+					}
+				}
+				for _, name := range call.Returned {
+					if !slices.Contains(planned, name) {
+						t.Errorf("%s was let onto %s, which is reserved", call.Pod, name)
+					}
+				}
+			}
+			t.Logf("%d sampled offers, %d of them without the node where the member went", offers, absent)
+			if absent == 0 {
+				t.Errorf("the planned node was never absent: this test shows nothing")
+			}
+		})
+	}
+}
