@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/duration.h"
 #include "config/config_internal.h"
 
 /* What kube-scheduler's own timeout must leave beside a hold: the reply has to arrive in time. */
@@ -82,55 +83,6 @@ void config_mistake(struct config_loading *l, const char *where, const char *fmt
 
 /* ---- values ---- */
 
-/* One "12.5ms" piece, *p is moved behind it. */
-static int duration_piece(const char **p, double *usec)
-{
-    static const struct {
-        const char *unit;
-        double usec;
-    } units[] = {{"us", 1}, {"ms", 1e3}, {"s", 1e6}, {"m", 60e6}, {"h", 3600e6}};
-    size_t digits = strspn(*p, "0123456789.");
-    char number[32];
-    if (digits == 0 || digits >= sizeof number)
-        return -1;
-    memcpy(number, *p, digits);
-    number[digits] = '\0';
-    char *end;
-    double n = strtod(number, &end);
-    if (*end)
-        return -1;
-    *p += digits;
-    size_t letters = strspn(*p, "abcdefghijklmnopqrstuvwxyz");
-    for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-        if (strlen(units[i].unit) == letters && !strncmp(*p, units[i].unit, letters)) {
-            *usec += n * units[i].usec;
-            *p += letters;
-            return 0;
-        }
-    }
-    if (letters == 0 && **p == '\0') {
-        *usec += n * 1e6;
-        return 0;
-    }
-    return -1;
-}
-
-int config_duration(const char *text, usec_t *ret, struct err *err)
-{
-    double usec = 0;
-    const char *p = text;
-    do {
-        if (duration_piece(&p, &usec) < 0)
-            return err_set(err, ERR_INVALID,
-                           "\"%s\" is no duration: write seconds (20) or a unit (500ms, 20s, 5m)",
-                           text);
-    } while (*p);
-    if (usec > 1e15)
-        return err_set(err, ERR_INVALID, "\"%s\" is longer than 30 years", text);
-    *ret = (usec_t)(usec + 0.5);
-    return 0;
-}
-
 int config_address(const char *text, char **ret_host, int *ret_port, struct err *err)
 {
     const char *colon = strrchr(text, ':');
@@ -174,7 +126,7 @@ static int set_duration(const struct config_key *key, const char *text, usec_t *
                         struct err *err)
 {
     usec_t value;
-    if (config_duration(text, &value, err) < 0)
+    if (duration_parse(text, &value, err) < 0)
         return -1;
     if (value < key->min || value > key->max)
         return err_set(err, ERR_INVALID, "%s is out of range: write %g to %g seconds", text,

@@ -78,9 +78,6 @@ struct config *config_free(struct config *c);
 /* All settings as a JSON object, keys as in the file, durations in seconds. */
 void config_json(const struct config *c, struct buf *out);
 
-/* "10s", "1m30s", "0.5", "500ms" to microseconds; a number alone is seconds. */
-int config_duration(const char *text, usec_t *ret, struct err *err);
-
 /* Splits "ADDR:PORT", "[V6]:PORT"; host is without brackets and owned by the caller. */
 int config_address(const char *text, char **ret_host, int *ret_port, struct err *err);
 

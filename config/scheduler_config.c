@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <yaml.h>
 
+#include "base/duration.h"
+
 /* kube-scheduler's DefaultExtenderTimeout */
 #define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)
 #define HOLD_MARGIN          (5 * USEC_PER_SEC)
@@ -87,9 +89,16 @@ static yaml_node_t *item(struct judge *j, const yaml_node_t *list, size_t i)
 
 /* ---- which extender is muster ---- */
 
+/* A listener on every address is reached over loopback. */
 static char *our_prefix(const struct config *c)
 {
-    return xasprintf("http://%s" SCHEDULER_CONFIG_PATH, c->listen);
+    cleanup_free char *host = NULL;
+    int port = 0;
+    config_address(c->listen, &host, &port, NULL); /* checked when it was set */
+    bool v6 = strchr(host, ':');
+    const char *at = str_eq(host, "0.0.0.0") ? "127.0.0.1" : str_eq(host, "::") ? "::1" : host;
+    return xasprintf("http://%s%s%s:%d" SCHEDULER_CONFIG_PATH, v6 ? "[" : "", at, v6 ? "]" : "",
+                     port);
 }
 
 /* The part of a URL from the port on, "9910/scheduler" of "http://x:9910/scheduler/". */
@@ -154,7 +163,7 @@ static void check_timeout(struct judge *j, const yaml_node_t *e)
     const yaml_node_t *at = text ? get(j, e, "httpTimeout") : e;
     usec_t timeout = DEFAULT_HTTP_TIMEOUT;
     struct err err;
-    if (text && config_duration(text, &timeout, &err) < 0) {
+    if (text && duration_parse(text, &timeout, &err) < 0) {
         finding(j, IS_ERROR, at, "httpTimeout: %s", err.text);
         return;
     }

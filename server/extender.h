@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * extender.h - the extender's wire format, as kube-scheduler speaks it: bytes to what the core
+ * understands, and the core's replies to bytes.
+ *
+ * Source: k8s.io/kube-scheduler/extender/v1 types.go. The Go types carry no JSON tags; keys are
+ * read in any case (older clients wrote lower case) and written capitalised. Both node forms are
+ * taken: NodeNames (nodeCacheCapable: true) and Nodes. Of whole nodes no tree is built: their
+ * places in the request are kept, so that a reply echoes the chosen ones byte for byte.
+ *
+ * Life cycle: extender_parse() fills a zeroed struct, extender_write_*() renders the reply from it,
+ * extender_args_done() frees it. The request's bytes are borrowed and must live as long. Pure, any
+ * thread.
+ */
+#ifndef MUSTER_SERVER_EXTENDER_H
+#define MUSTER_SERVER_EXTENDER_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "gang/effect.h"
+#include "gang/facts.h"
+#include "server/json_scan.h"
+
+#define EXTENDER_VERBS(X)                                                                          \
+    X(FILTER, "filter")                                                                            \
+    X(PRIORITIZE, "prioritize")                                                                    \
+    X(PREEMPT, "preempt")                                                                          \
+    X(BIND, "bind")
+
+enum extender_verb {
+#define X(id, name) EXTENDER_##id,
+    EXTENDER_VERBS(X)
+#undef X
+        EXTENDER_VERB_MAX
+};
+const char *extender_verb_name(enum extender_verb verb);
+
+struct extender_args {
+    /* filter, prioritize, preempt */
+    struct gang_pod_facts *pod; /* owned; the core may take it */
+    const char *const *names;   /* nodes offered, or candidates of a preemption */
+    size_t n_names;
+    struct json_span *items;   /* filter with whole nodes: where each is; else NULL */
+    struct json_span *victims; /* preempt: per candidate, its MetaVictims in victims_text */
+    struct buf victims_text;
+    /* bind */
+    char *ns, *name, *uid, *node;
+
+    const char *body; /* borrowed */
+    struct buf text;  /* what names point into */
+};
+
+/* On failure err says what is wrong and at which byte. */
+int extender_parse(enum extender_verb verb, const char *body, size_t len,
+                   struct extender_args *args, struct err *err);
+/* Frees the content; may be called on a zeroed or half-filled struct. */
+void extender_args_done(struct extender_args *args);
+
+void extender_write_filter(const struct extender_args *args, const struct gang_filter_reply *reply,
+                           struct buf *out);
+/* One score per offered name. */
+void extender_write_prioritize(const struct extender_args *args, const uint8_t *scores, size_t n,
+                               struct buf *out);
+void extender_write_preempt(const struct extender_args *args, const uint32_t *kept, size_t n_kept,
+                            struct buf *out);
+/* error "" is success. */
+void extender_write_bind(const char *error, struct buf *out);
+/*
+ * The reply to a call that cannot be served, and its HTTP status: filter and bind have a field for
+ * the reason, prioritize and preempt have not.
+ */
+int extender_write_failure(enum extender_verb verb, const char *error, struct buf *out);
+
+#endif
