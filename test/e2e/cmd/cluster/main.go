@@ -1,0 +1,212 @@
+// Command cluster keeps a real control plane running, with muster registered in
+// its scheduler, for people to try things on:
+//
+//	cluster up   --muster BIN --dir DIR    starts it in the background
+//	cluster down --dir DIR                 stops it
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+func main() {
+	flags := flag.NewFlagSet("cluster", flag.ExitOnError)
+	muster := flags.String("muster", "", "the muster program (default: $MUSTER_BIN, else build/release/muster)")
+	dir := flags.String("dir", "", "where the cluster's data, logs and kubeconfig go (required)")
+	minor := flags.String("kubernetes", testbed.Newest.Minor, "Kubernetes version: 1.36 or 1.33")
+	if len(os.Args) < 2 {
+		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33]")
+	}
+	_ = flags.Parse(os.Args[2:])
+	if *dir == "" {
+		fail("--dir is missing")
+	}
+	folder, err := filepath.Abs(*dir)
+	if err != nil {
+		fail("%v", err)
+	}
+	if *muster != "" {
+		path, err := filepath.Abs(*muster)
+		if err != nil {
+			fail("%v", err)
+		}
+		os.Setenv("MUSTER_BIN", path)
+	}
+	switch os.Args[1] {
+	case "up":
+		up(folder, os.Args[2:])
+	case "down":
+		down(folder)
+	case "run": // what up leaves in the background
+		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) { run(s, folder, *minor) }))
+	default:
+		fail("cluster: %q is neither up nor down", os.Args[1])
+	}
+}
+
+func fail(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", args...)
+	os.Exit(2)
+}
+
+// The files that up, run and down know each other by.
+func pidFile(folder string) string   { return filepath.Join(folder, "cluster.pid") }
+func readyFile(folder string) string { return filepath.Join(folder, "ready") }
+
+// running returns the process that serves the folder's cluster, or 0.
+func running(folder string) int {
+	text, err := os.ReadFile(pidFile(folder))
+	if err != nil {
+		return 0
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil || syscall.Kill(pid, 0) != nil {
+		return 0
+	}
+	return pid
+}
+
+func up(folder string, args []string) {
+	if pid := running(folder); pid != 0 {
+		fmt.Printf("The cluster is up already (process %d).\n\n", pid)
+		advise(folder)
+		return
+	}
+	// A cluster begins empty: what an earlier one left is of no use.
+	if err := os.RemoveAll(filepath.Join(folder, "etcd")); err != nil {
+		fail("%v", err)
+	}
+	_ = os.Remove(readyFile(folder))
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		fail("%v", err)
+	}
+	logFile := filepath.Join(folder, "cluster.log")
+	log, err := os.Create(logFile)
+	if err != nil {
+		fail("%v", err)
+	}
+	self, err := os.Executable()
+	if err != nil {
+		fail("%v", err)
+	}
+	daemon := exec.Command(self, append([]string{"run"}, args...)...)
+	daemon.Stdout, daemon.Stderr = log, log
+	daemon.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := daemon.Start(); err != nil {
+		fail("%v", err)
+	}
+	if err := os.WriteFile(pidFile(folder), fmt.Appendln(nil, daemon.Process.Pid), 0o644); err != nil {
+		fail("%v", err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- daemon.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			text, _ := os.ReadFile(logFile)
+			fail("the cluster did not come up: %v\n%s", err, text)
+		case <-time.After(50 * time.Millisecond):
+		}
+		if _, err := os.Stat(readyFile(folder)); err == nil {
+			advise(folder)
+			return
+		}
+	}
+}
+
+func down(folder string) {
+	pid := running(folder)
+	if pid == 0 {
+		fmt.Println("The cluster is not running.")
+		return
+	}
+	_ = syscall.Kill(pid, syscall.SIGTERM)
+	for range 200 {
+		if syscall.Kill(pid, 0) != nil {
+			_ = os.Remove(pidFile(folder))
+			fmt.Println("The cluster is down.")
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	fail("process %d does not end", pid)
+}
+
+func run(s *testbed.Script, folder, minor string) {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	version := testbed.Newest
+	if minor == testbed.Earlier.Minor {
+		version = testbed.Earlier
+	}
+	c := testbed.StartCluster(s, testbed.Options{Kubernetes: version, Dir: folder,
+		Dialects: []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}})
+	m := c.StartMuster(s, testbed.MusterOptions{})
+	c.StartScheduler(s, testbed.SchedulerOptions{Muster: m})
+	for i := range 4 {
+		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
+	}
+	if err := os.WriteFile(readyFile(folder), fmt.Appendln(nil, m.Ops), 0o644); err != nil {
+		s.Fatalf("%v", err)
+	}
+	<-stop
+}
+
+// advise prints what to type.
+func advise(folder string) {
+	ops, err := os.ReadFile(readyFile(folder))
+	if err != nil {
+		fail("%v", err)
+	}
+	script := &testbed.Script{}
+	root := testbed.Root(script)
+	fmt.Printf(`A Kubernetes control plane is running, with muster registered in its scheduler,
+and four nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
+
+  export KUBECONFIG=%[1]s
+  kubectl get nodes
+  kubectl apply -f - <<'END'
+%[2]sEND
+  kubectl get pods -w
+  curl http://%[3]s/api/v1/gangs
+
+kubectl is %[4]s
+Logs are in %[5]s.
+`, filepath.Join(folder, "admin.kubeconfig"), example, strings.TrimSpace(string(ops)),
+		filepath.Join(root, "build/tools/kubectl-"+testbed.Newest.Version), folder)
+}
+
+// example is a gang that fits exactly.
+const example = `apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata: {name: ddp}
+spec: {minMember: 8}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: ddp}
+spec:
+  parallelism: 8
+  completions: 8
+  template:
+    metadata:
+      labels: {scheduling.x-k8s.io/pod-group: ddp}
+      annotations: {e2e.muster.dev/run-for: 30s}
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: trainer
+        image: registry.example/trainer:1
+        resources: {limits: {nvidia.com/gpu: 1}}
+`

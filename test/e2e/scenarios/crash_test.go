@@ -1,0 +1,164 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+// crashed is a gang of eight on eight GPUs, and a muster that can be killed.
+type crashed struct {
+	*testing.T
+	cluster *testbed.Cluster
+	muster  *testbed.Muster
+	proxy   *testbed.FaultProxy
+	gang    testbed.Which
+}
+
+const crashMembers = 8
+
+func prepareCrash(t *testing.T) *crashed {
+	t.Helper()
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	s := &crashed{T: t, cluster: c, proxy: c.StartFaultProxy(t),
+		gang: testbed.InGang(testbed.Sigs, "ml", "ddp")}
+	s.muster = c.StartMuster(t, testbed.MusterOptions{Through: s.proxy})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: s.muster})
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", crashMembers, nil))
+	return s
+}
+
+// add creates the members, the last of them for another scheduler if asked.
+func (s *crashed) add(lastIsLate bool) {
+	members := testbed.Members(testbed.Sigs, "ml", "ddp", crashMembers, testbed.GPUs(1))
+	if lastIsLate {
+		members[crashMembers-1].Spec.SchedulerName = lateScheduler
+	}
+	s.cluster.AddPods(s, members...)
+}
+
+// waitHeld waits until so many bind calls are held.
+func (s *crashed) waitHeld(n int) {
+	s.Helper()
+	testbed.Within(s, 30*time.Second, fmt.Sprintf("%d binds are held", n), func() error {
+		if held := s.muster.Metrics(s).Sum("muster_held_binds"); int(held) != n {
+			return fmt.Errorf("%v are", held)
+		}
+		return nil
+	})
+}
+
+// finish deletes everything and looks for leaks.
+func (s *crashed) finish() {
+	s.Helper()
+	var names []string
+	for _, pod := range s.cluster.Recorder.Pods(s.gang) {
+		names = append(names, pod.Name)
+	}
+	s.cluster.DeletePods(s, "ml", names...)
+	s.muster.WaitNoLeaks(s)
+}
+
+func TestC04_KilledWhileBindsAreHeld(t *testing.T) {
+	s := prepareCrash(t)
+	s.add(true)
+	s.waitHeld(crashMembers - 1)
+	s.muster.Kill()
+	s.muster.Start(t)
+	if n := boundOf(s.cluster.Recorder.Pods(s.gang)); n != 0 {
+		t.Fatalf("%d members were bound by a muster that was killed while it held them", n)
+	}
+	startLateScheduler(t, s.cluster, s.muster)
+	s.cluster.Recorder.WaitBound(t, s.gang, crashMembers, 60*time.Second)
+	s.cluster.Recorder.Together(t, s.gang)
+	if n := s.proxy.Count("POST pods/binding"); n != crashMembers {
+		t.Errorf("%d bindings were sent for %d members", n, crashMembers)
+	}
+	s.finish()
+}
+
+// The gang goes away while muster is down: afterwards it is absent, and so is
+// whatever was reserved for it.
+func TestC04_KilledAndGangDeleted(t *testing.T) {
+	s := prepareCrash(t)
+	s.add(true)
+	s.waitHeld(crashMembers - 1)
+	s.muster.Kill()
+	var names []string
+	for _, pod := range s.cluster.Recorder.Pods(s.gang) {
+		names = append(names, pod.Name)
+	}
+	s.cluster.DeletePods(t, "ml", names...)
+	s.muster.Start(t)
+	s.muster.WaitNoLeaks(t)
+	s.cluster.AddPods(t, testbed.Pod("ml", "next", testbed.GPUs(4)), testbed.Pod("ml", "last", testbed.GPUs(4)))
+	s.cluster.Recorder.WaitBound(t, testbed.Named("ml", "next", "last"), 2, 30*time.Second)
+}
+
+// A commit of eight bindings is cut short after some of them.
+func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
+	for _, through := range []int{1, 3, 7} {
+		t.Run(fmt.Sprintf("after%d", through), func(t *testing.T) {
+			s := prepareCrash(t)
+			// The gang is broken on purpose: it must be whole again soon after
+			// muster is back, which is checked below.
+			s.cluster.Recorder.Excuse(testbed.Sigs.Key("ml", "ddp"))
+			var sent atomic.Int32
+			cut := make(chan struct{}, 1)
+			s.proxy.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
+				if !r.Is("POST pods/binding") {
+					return testbed.Forward
+				}
+				if int(sent.Add(1)) <= through {
+					return testbed.Forward
+				}
+				select {
+				case cut <- struct{}{}:
+				default:
+				}
+				<-ctx.Done() // until muster is gone
+				return testbed.Sever
+			})
+			s.add(false)
+			<-cut
+			s.cluster.Recorder.WaitBound(t, s.gang, through, 20*time.Second)
+			s.muster.Kill()
+			s.proxy.Set(nil)
+			if n := boundOf(s.cluster.Recorder.Pods(s.gang)); n != through {
+				t.Fatalf("%d members are bound, the cut was meant after %d", n, through)
+			}
+			before := s.proxy.Count("POST pods/binding")
+			s.muster.Start(t)
+			back := time.Now()
+			s.cluster.Recorder.WaitBound(t, s.gang, crashMembers, 60*time.Second)
+			t.Logf("whole again %.1f s after muster was back", time.Since(back).Seconds())
+			if n := s.proxy.Count("POST pods/binding") - before; n != crashMembers-through {
+				t.Errorf("%d bindings were sent for the %d missing members", n, crashMembers-through)
+			}
+			s.finish()
+		})
+	}
+}
+
+// A binding's reply is lost: what became of it is found out, not guessed.
+func TestC04_BindingReplyLost(t *testing.T) {
+	s := prepareCrash(t)
+	var lost atomic.Int32
+	s.proxy.Set(func(_ context.Context, r testbed.Request) testbed.Verdict {
+		if r.Is("POST pods/binding") && lost.Add(1) <= 3 {
+			return testbed.LoseReply
+		}
+		return testbed.Forward
+	})
+	s.add(false)
+	s.cluster.Recorder.WaitBound(t, s.gang, crashMembers, 60*time.Second)
+	s.cluster.Recorder.WaitRunning(t, s.gang, crashMembers, 30*time.Second)
+	s.finish()
+}
