@@ -51,6 +51,7 @@ const char *gang_state_name(enum gang_state state);
     X(RESERVED, "Reserved")                                                                        \
     X(NO_ROOM, "NoRoom")                                                                           \
     X(POD_UNKNOWN, "PodUnknown")                                                                   \
+    X(NODE_UNKNOWN, "NodeUnknown")                                                                 \
     X(POD_BOUND, "PodBound")                                                                       \
     X(POD_DELETED, "PodDeleted")                                                                   \
     X(SLOT_MOVED, "SlotMoved")                                                                     \

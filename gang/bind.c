@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bind.c - from the scheduler's bind call to an assigned pod.
+ *
+ * A held call, from its beginning to its end:
+ *   1. answer_bind() parks it: the member is at bind, its slot is filled, no reply yet.
+ *   2. It leaves in exactly one way, always through reply_bind():
+ *      commit   the needed set is at bind: all Bindings are sent; each call is answered by the
+ *               result of its own (binding_done, pod_read)
+ *      limit    hold_timer_fired(): all holds of the gang are answered together when the oldest
+ *               is config.hold old; the slots stay, the members come again
+ *      undone   plan_drop(), slot_move_or_drop(): the place is gone
+ *      gone     pod deleted, peer closed the connection (call_closed), superseded by a newer call
+ *      stop     stop_all()
+ *   3. A call whose Binding was sent is also answered within config.hold (TIMER_CALL), even if
+ *      the result is not known yet: the pod is settled by reading it, the scheduler asks again.
+ *
+ * A Binding once sent is a charge until it is refused for good. An unclear result is settled by
+ * reading the pod, and sending the same Binding again if the pod is still unbound: a Binding
+ * carries the UID and can succeed only once.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "gang/core.h"
+
+#define RETRY_FIRST (200 * USEC_PER_MSEC)
+#define RETRY_LAST  (5 * USEC_PER_SEC)
+
+/* ---- open calls ---- */
+
+static const char *call_key(uint64_t id, char key[static 20])
+{
+    snprintf(key, 20, "%016" PRIx64, id);
+    return key;
+}
+
+static void reply_id(struct gang_core *core, uint64_t id, const char *error)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_BIND);
+    e->bind_reply.id = id;
+    e->bind_reply.error = fx_str(core, error);
+}
+
+void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
+{
+    char key[20];
+    uint64_t id = pod->call;
+    bool held = pod->charge == CHARGE_NONE;
+    pod->call = 0;
+    map_remove(&core->calls, call_key(id, key));
+    timer_stop(core, pod_timer(pod, TIMER_CALL));
+    reply_id(core, id, error);
+    /* An error makes the scheduler forget the pod and clear its nomination; it comes again by
+     * itself, after its backoff. */
+    if (error[0]) {
+        free(STEAL(pod->nominated));
+        pod->sent = false;
+    }
+    if (held && pod->gang)
+        gang_touch(core, pod->gang);
+}
+
+static void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
+{
+    char key[20];
+    pod->call = id;
+    pod->call_since = core->now;
+    map_set(&core->calls, call_key(id, key), pod);
+}
+
+void refuse_holds(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod->call)
+            reply_bind(core, slot->pod,
+                       reason_call(core, why, gang, slot->pod->facts, slot->node->name));
+    gang->hold_since = 0;
+    timer_stop(core, &gang->timers[TIMER_HOLD]);
+}
+
+void hold_timer_fired(struct gang_core *core, struct gang *gang)
+{
+    core->stats.hold_timeouts++;
+    struct tally t = tally(core, gang);
+    cleanup_free char *text = reason_hold(gang, &t, core->config.hold);
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod->call)
+            reply_bind(core, slot->pod, text);
+    gang->hold_since = 0;
+}
+
+void call_closed(struct gang_core *core, uint64_t id)
+{
+    char key[20];
+    struct pod *pod = map_get(&core->calls, call_key(id, key));
+    if (pod && pod->charge == CHARGE_NONE)
+        reply_bind(core, pod,
+                   reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
+}
+
+void stop_all(struct gang_core *core)
+{
+    core->stopping = true;
+    map_for_each (e, &core->calls) {
+        struct pod *pod = e->value;
+        reply_bind(core, pod, reason_call(core, REASON_STOPPING, pod->gang, pod->facts, NULL));
+    }
+}
+
+/* ---- sending ---- */
+
+static void send_binding(struct gang_core *core, struct pod *pod)
+{
+    struct gang_effect *e = fx_add(core, GANG_BIND);
+    e->pod.ns = fx_str(core, pod->facts->ns);
+    e->pod.name = fx_str(core, pod->facts->name);
+    e->pod.uid = fx_str(core, pod->facts->uid);
+    e->pod.node = fx_str(core, pod->node->name);
+}
+
+static void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
+{
+    if (pod->slot)
+        slot_free(core, pod->slot); /* the reservation becomes the charge */
+    charge(core, pod, node, CHARGE_BINDING);
+    pod->bind_tries = 0;
+    list_remove(&pod->in_starved);
+    if (pod->call)
+        timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
+    send_binding(core, pod);
+}
+
+static void commit(struct gang_core *core, struct gang *gang)
+{
+    core->stats.commits++;
+    timer_stop(core, &gang->timers[TIMER_HOLD]);
+    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+    gang->hold_since = 0;
+    gang_enter(core, gang, GANG_COMMITTING);
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod->call)
+            begin_binding(core, slot->pod, slot->node);
+}
+
+void commit_if_quorum(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->facts || !gang->n_slots || core->stopping)
+        return;
+    if (gang->state != GANG_PLANNED && gang->state != GANG_RECOVERING)
+        return;
+    struct tally t = tally(core, gang);
+    if (t.held > 0 && t.held + t.bound + t.binding >= gang_needed(gang))
+        commit(core, gang);
+}
+
+/* ---- the bind verb ---- */
+
+static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
+{
+    struct gang *gang = pod->gang;
+    open_call(core, pod, id);
+    core->stats.holds++;
+    if (!gang->hold_since) {
+        gang->hold_since = core->now;
+        timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
+    }
+    commit_if_quorum(core, gang);
+}
+
+/* Beside the ledger; a resource that the node does not have at all is somebody else's to count
+ * (ignoredByScheduler of another extender). */
+static bool room_for_one(struct gang_core *core, struct node *node, const struct shape *shape)
+{
+    if (node_make_room(core, node, shape))
+        return true;
+    int lacking = node_short(node, shape);
+    return lacking >= 0 && amount_of(&node->allocatable, (uint32_t)lacking) == 0;
+}
+
+static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
+{
+    if (!room_for_one(core, node, pod->shape)) {
+        reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
+        return;
+    }
+    open_call(core, pod, id);
+    begin_binding(core, pod, node);
+}
+
+static void bind_member(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
+{
+    struct gang *gang = pod->gang;
+    bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;
+    if (placed && pod->slot && pod->slot->node != node) {
+        node_freed(core, pod->slot->node);
+        slot_free(core, pod->slot);
+    }
+    bool in_place = pod->slot && pod->slot->node == node;
+    if (in_place && (placed || gang->state == GANG_COMMITTING)) {
+        open_call(core, pod, id);
+        begin_binding(core, pod, node);
+    } else if (in_place && map_count(&core->calls) >= core->config.max_holds) {
+        reply_id(core, id, reason_call(core, REASON_TOO_MANY_HOLDS, gang, pod->facts, NULL));
+    } else if (in_place) {
+        hold(core, pod, id);
+    } else if (placed) {
+        bind_one(core, pod, node, id);
+    } else {
+        reply_id(core, id,
+                 reason_call(core, gang->n_slots ? REASON_SLOT_MOVED : REASON_NONE, gang,
+                             pod->facts, node->name));
+    }
+}
+
+/* The pod has a node already, in fact or by a Binding under way. */
+static void bind_again(struct gang_core *core, struct pod *pod, const char *node, uint64_t id)
+{
+    if (strcmp(pod->node->name, node) != 0)
+        reply_id(core, id,
+                 reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, pod->node->name));
+    else if (pod->charge == CHARGE_ASSIGNED)
+        reply_id(core, id, "");
+    else {
+        open_call(core, pod, id);
+        timer_set(core, pod_timer(pod, TIMER_CALL), core->now + core->config.hold);
+    }
+}
+
+void answer_bind(struct gang_core *core, const struct gang_event *ev)
+{
+    if (!core->synced || core->stopping) {
+        reply_id(core, ev->id,
+                 reason_call(core, core->stopping ? REASON_STOPPING : REASON_NOT_SYNCED, NULL, NULL,
+                             NULL));
+        return;
+    }
+    struct pod *pod = pod_by_uid(core, ev->bind.uid);
+    struct node *node = node_by_name(core, ev->bind.node);
+    if (!pod || !str_eq(pod->facts->ns, ev->bind.ns) || !str_eq(pod->facts->name, ev->bind.name)) {
+        reply_id(core, ev->id, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
+        return;
+    }
+    if (!node) {
+        reply_id(core, ev->id, reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, ev->bind.node));
+        return;
+    }
+    if (pod->call)
+        reply_bind(core, pod,
+                   reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
+    if (pod->node)
+        bind_again(core, pod, ev->bind.node, ev->id);
+    else if (!pod_counts(pod) || pod_is_finished(pod))
+        reply_id(core, ev->id, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+    else if (pod->gang)
+        bind_member(core, pod, node, ev->id);
+    else
+        bind_one(core, pod, node, ev->id);
+}
+
+/* ---- results ---- */
+
+static void bound(struct gang_core *core, struct pod *pod)
+{
+    pod->charge = CHARGE_ASSIGNED;
+    timer_stop(core, pod_timer(pod, TIMER_RETRY));
+    core->stats.bindings_ok++;
+    if (pod->call)
+        reply_bind(core, pod, "");
+    if (pod->gang)
+        gang_touch(core, pod->gang);
+}
+
+static void refused(struct gang_core *core, struct pod *pod, const char *text)
+{
+    core->stats.bindings_refused++;
+    timer_stop(core, pod_timer(pod, TIMER_RETRY));
+    const char *why = text && text[0] ? text : "the API server refused the binding";
+    if (pod->call)
+        reply_bind(core, pod, why);
+    uncharge(core, pod);
+    if (pod->gang) {
+        tell_event(core, pod->gang, true, "BindingRefused", why);
+        gang_touch(core, pod->gang);
+    }
+}
+
+static void settle_later(struct gang_core *core, struct pod *pod)
+{
+    usec_t delay = RETRY_FIRST;
+    for (int i = 0; i < pod->bind_tries && delay < RETRY_LAST; i++)
+        delay *= 2;
+    pod->bind_tries++;
+    timer_set(core, pod_timer(pod, TIMER_RETRY),
+              core->now + (delay < RETRY_LAST ? delay : RETRY_LAST));
+}
+
+static void read_pod(struct gang_core *core, struct pod *pod)
+{
+    struct gang_effect *e = fx_add(core, GANG_READ_POD);
+    e->pod.ns = fx_str(core, pod->facts->ns);
+    e->pod.name = fx_str(core, pod->facts->name);
+    e->pod.uid = fx_str(core, pod->facts->uid);
+}
+
+/* The pod the result is about, if its Binding is still open. */
+static struct pod *awaited(struct gang_core *core, const struct gang_event *ev)
+{
+    struct pod *pod = pod_by_uid(core, ev->result.uid);
+    return pod && pod->charge == CHARGE_BINDING ? pod : NULL;
+}
+
+void binding_done(struct gang_core *core, const struct gang_event *ev)
+{
+    struct pod *pod = awaited(core, ev);
+    if (!pod)
+        return;
+    switch (ev->result.outcome) {
+    case OUTCOME_OK:
+        bound(core, pod);
+        break;
+    case OUTCOME_REFUSED:
+        refused(core, pod, ev->result.text);
+        break;
+    default:
+        core->stats.bindings_unclear++;
+        read_pod(core, pod);
+    }
+}
+
+void pod_read(struct gang_core *core, const struct gang_event *ev)
+{
+    struct pod *pod = awaited(core, ev);
+    if (!pod)
+        return;
+    switch (ev->result.outcome) {
+    case OUTCOME_OK:
+        if (str_eq(ev->result.node, pod->node->name))
+            bound(core, pod);
+        else
+            refused(core, pod,
+                    reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, ev->result.node));
+        break;
+    case OUTCOME_REFUSED:
+        refused(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+        break;
+    default: /* still unbound, or not to be read: later again */
+        settle_later(core, pod);
+    }
+}
+
+void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind kind)
+{
+    if (kind == TIMER_CALL) {
+        if (pod->call)
+            reply_bind(core, pod,
+                       reason_call(core, REASON_BIND_REFUSED, pod->gang, pod->facts, NULL));
+    } else if (kind == TIMER_RETRY) {
+        if (pod->charge == CHARGE_BINDING)
+            send_binding(core, pod); /* to the same node, for the same UID */
+    } else {
+        pod_remove(core, pod);
+    }
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * check.c - the invariants, over the whole state, from scratch.
+ */
+#include <inttypes.h>
+
+#include "gang/core.h"
+
+/* Sums recomputed from the lists of the node. */
+static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
+{
+    for (uint32_t r = 0; r < core->n_resources; r++) {
+        int64_t used = 0, reserved = 0;
+        list_for_each (pod, &node->pods, struct pod, in_node)
+            for (size_t i = 0; i < pod->shape->n_needs; i++)
+                used += pod->shape->needs[i].resource == r ? pod->shape->needs[i].amount : 0;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            for (size_t i = 0; i < slot->shape->n_needs; i++)
+                reserved += slot->shape->needs[i].resource == r ? slot->shape->needs[i].amount : 0;
+        if (used != amount_of(&node->used, r) || reserved != amount_of(&node->reserved, r))
+            return err_set(err, ERR_INTERNAL,
+                           "node %s: %s used %" PRId64 " reserved %" PRId64
+                           ", its pods and slots say %" PRId64 " and %" PRId64,
+                           node->name, core->resources[r], amount_of(&node->used, r),
+                           amount_of(&node->reserved, r), used, reserved);
+        if (reserved && used + reserved > amount_of(&node->allocatable, r))
+            return err_set(err, ERR_INTERNAL,
+                           "I2: node %s: %s %" PRId64 " assigned and %" PRId64
+                           " reserved of %" PRId64 " allocatable",
+                           node->name, core->resources[r], used, reserved,
+                           amount_of(&node->allocatable, r));
+    }
+    return 0;
+}
+
+static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
+{
+    struct tally t = tally(core, gang);
+    int slots = 0;
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        slots++;
+        if (!slot->pod || slot->pod->slot != slot || slot->pod->gang != gang || slot->pod->node)
+            return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member", gang->key);
+    }
+    if (slots != gang->n_slots)
+        return err_set(err, ERR_INTERNAL, "gang %s: %d slots counted as %d", gang->key, slots,
+                       gang->n_slots);
+    bool may_reserve = gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING ||
+                       gang->state == GANG_PLACED || gang->state == GANG_RECOVERING;
+    if (slots && !may_reserve)
+        return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots", gang->key,
+                       gang_state_name(gang->state), slots);
+    if (gang->state == GANG_PLANNED && slots + t.bound + t.binding < gang_needed(gang))
+        return err_set(err, ERR_INTERNAL, "gang %s: planned with %d of %d slots", gang->key, slots,
+                       gang_needed(gang));
+    if (core->synced && !core->stopping && t.bound > 0 && t.bound < gang_needed(gang) &&
+        gang->facts && !gang->ever_placed && gang->state != GANG_RECOVERING &&
+        gang->state != GANG_COMMITTING && gang->reason.code != REASON_GROUP_INVALID)
+        return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->key,
+                       gang_state_name(gang->state), t.bound, gang_needed(gang));
+    return 0;
+}
+
+static int check_calls(const struct gang_core *core, struct err *err)
+{
+    size_t open = 0;
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        if (!pod->call)
+            continue;
+        open++;
+        if (core->now - pod->call_since > core->config.hold)
+            return err_set(err, ERR_INTERNAL, "I3: the bind call of %s/%s is held beyond its limit",
+                           pod->facts->ns, pod->facts->name);
+        if (pod->charge == CHARGE_NONE && !pod->slot)
+            return err_set(err, ERR_INTERNAL, "the bind call of %s/%s is held without a slot",
+                           pod->facts->ns, pod->facts->name);
+    }
+    if (open != map_count(&core->calls))
+        return err_set(err, ERR_INTERNAL, "I3: %zu bind calls open, %zu known", open,
+                       map_count(&core->calls));
+    return 0;
+}
+
+int gang_core_check(const struct gang_core *core, struct err *err)
+{
+    map_for_each (e, &core->nodes)
+        if (check_sums(core, e->value, err) < 0)
+            return -1;
+    map_for_each (e, &core->gangs)
+        if (check_gang(core, e->value, err) < 0)
+            return -1;
+    return check_calls(core, err);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * filter.c - answers to filter, prioritize and preempt.
+ *
+ * By the time a call is answered, planning is done: filter looks up what was decided. The one
+ * thing it still learns is what kube-scheduler offers, see member_on_offer().
+ */
+#include "gang/core.h"
+#include "gang/predicates.h"
+
+/* From so many names up the list is a sample: kube-scheduler stops looking at 100 feasible nodes
+ * (minFeasibleNodesToFind), so fewer names mean that it looked at every node. */
+#define SAMPLE_SIZE 100
+
+/* ---- building the reply ---- */
+
+static struct gang_filter_reply *reply(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_filter_reply *r = &fx_add(core, GANG_REPLY_FILTER)->filter;
+    r->id = ev->id;
+    return r;
+}
+
+static void reply_error(struct gang_core *core, const struct gang_event *ev, const char *text)
+{
+    reply(core, ev)->error = fx_str(core, text);
+}
+
+static void reply_one(struct gang_core *core, const struct gang_event *ev, uint32_t index)
+{
+    uint32_t *passed = fx_alloc(core, sizeof *passed);
+    *passed = index;
+    struct gang_filter_reply *r = reply(core, ev);
+    r->passed = passed;
+    r->n_passed = 1;
+}
+
+/* No node: constant size, the reason on the first node offered. */
+static void reply_none(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
+                       const char *text)
+{
+    struct gang_filter_refusal *refused = fx_alloc(core, sizeof *refused);
+    *refused = (struct gang_filter_refusal){0, fx_str(core, text)};
+    struct gang_filter_reply *r = reply(core, ev);
+    r->refused = refused;
+    r->n_refused = ev->n_names ? 1 : 0;
+    if (pod) {
+        pod->rejected = true;
+        pod->sent = false;
+    }
+}
+
+/* ---- a member on its way to its slot ---- */
+
+static int index_of(const struct gang_event *ev, const char *name)
+{
+    for (size_t i = 0; i < ev->n_names; i++)
+        if (strcmp(ev->names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+/* A sibling of the same shape that is not on its way yet, with a slot on an offered node: swap. */
+static int swap_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
+        int at = slot->shape == pod->shape && slot->pod != pod && !slot->pod->sent
+                     ? index_of(ev, slot->node->name)
+                     : -1;
+        if (at < 0)
+            continue;
+        struct slot *mine = pod->slot;
+        struct pod *sibling = slot->pod;
+        mine->pod = sibling;
+        sibling->slot = mine;
+        slot->pod = pod;
+        pod->slot = slot;
+        if (sibling->nominated)
+            nominate(core, sibling, mine->node);
+        return at;
+    }
+    return -1;
+}
+
+/* The best offered node with room for the member: its slot moves there. */
+static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    struct node *best = NULL;
+    int best_at = -1;
+    for (size_t i = 0; i < ev->n_names; i++) {
+        struct node *node = node_by_name(core, ev->names[i]);
+        if (node && node_misfit(node, pod->shape) == -1 && !shape_refusal(pod->shape, node) &&
+            (!best || node_better(pod->shape, node, best))) {
+            best = node;
+            best_at = (int)i;
+        }
+    }
+    if (!best)
+        return -1;
+    node_freed(core, pod->slot->node);
+    slot_free(core, pod->slot);
+    slot_add(core, pod->gang, pod, best);
+    core->stats.slots_moved++;
+    return best_at;
+}
+
+/*
+ * Which offered node the member takes; -1: none. Its own slot's node if it is there. On the
+ * nomination's own call (that one node alone) nothing moves: the full list follows in the same
+ * scheduling cycle. Else the slot moves to where the scheduler would let the member go; a whole
+ * list without any such node is evidence that it may go nowhere else.
+ */
+static int member_on_offer(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                           const char *nominated)
+{
+    int at = index_of(ev, pod->slot->node->name);
+    bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
+    if (at >= 0 || own_call)
+        return at;
+    at = swap_slot(core, pod, ev);
+    if (at < 0)
+        at = move_slot(core, pod, ev);
+    return at;
+}
+
+static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                        const char *nominated)
+{
+    int at = member_on_offer(core, pod, ev, nominated);
+    if (at >= 0) {
+        pod->rejected = false;
+        pod->sent = true;
+        reply_one(core, ev, (uint32_t)at);
+        return;
+    }
+    struct gang *gang = pod->gang;
+    const struct node *node = pod->slot->node;
+    reply_none(core, ev, pod,
+               reason_call(core, REASON_NODE_NOT_OFFERED, gang, pod->facts, node->name));
+    if (ev->n_names == 1 && str_eq(ev->names[0], nominated))
+        return;
+    if (ev->n_names >= SAMPLE_SIZE) { /* no evidence: ask for that very node */
+        nominate(core, pod, node);
+        return;
+    }
+    plan_drop(core, gang, REASON_SLOT_MOVED);
+    /* After the drop: what it freed is no news about the nodes not offered here. */
+    evidence_add(core, gang, pod->shape, ev->names, ev->n_names);
+    gang->retry = true;
+    gang_touch(core, gang);
+}
+
+/* ---- pods that are judged by the reservations alone ---- */
+
+static const struct slot *kept_out_by(const struct node *node, const struct shape *shape)
+{
+    if (!node || !node->n_slots || node_misfit(node, shape) == -1)
+        return NULL;
+    return CONTAINER_OF(node->slots.next, struct slot, in_node);
+}
+
+static bool anything_reserved(const struct gang_core *core)
+{
+    map_for_each (e, &core->gangs)
+        if (((struct gang *)e->value)->n_slots)
+            return true;
+    return false;
+}
+
+static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    if (!anything_reserved(core)) {
+        reply(core, ev)->pass_all = true;
+        return;
+    }
+    uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
+    struct gang_filter_refusal *refused = fx_alloc(core, (ev->n_names + 1) * sizeof *refused);
+    size_t n_passed = 0, n_refused = 0;
+    for (size_t i = 0; i < ev->n_names; i++) {
+        const struct slot *slot = kept_out_by(node_by_name(core, ev->names[i]), pod->shape);
+        if (slot)
+            refused[n_refused++] = (struct gang_filter_refusal){
+                (uint32_t)i, reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL)};
+        else
+            passed[n_passed++] = (uint32_t)i;
+    }
+    struct gang_filter_reply *r = reply(core, ev);
+    r->passed = passed;
+    r->n_passed = n_passed;
+    r->refused = refused;
+    r->n_refused = n_refused;
+    if (n_passed == 0 && list_empty(&pod->in_starved)) {
+        pod->rejected = true;
+        list_push(&core->starved, &pod->in_starved);
+    }
+}
+
+/* ---- filter ---- */
+
+/* The pod the call is about, learnt from the call if need be; NULL when it was answered. */
+static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
+{
+    struct gang_pod_facts *facts = ev->pod;
+    if (pod_was_deleted(core, facts->uid)) {
+        reply_none(core, ev, NULL, reason_call(core, REASON_POD_DELETED, NULL, facts, NULL));
+        return NULL;
+    }
+    struct pod *pod = pod_by_uid(core, facts->uid);
+    if (!pod) {
+        struct pod *other = pod_by_name(core, facts->ns, facts->name);
+        if (other) {
+            reply_none(core, ev, NULL, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
+            return NULL;
+        }
+        pod = learn_pod(core, STEAL(ev->pod));
+    }
+    return pod;
+}
+
+static void filter_member(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                          const char *nominated)
+{
+    struct gang *gang = pod->gang;
+    if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
+        reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
+    if (pod->slot)
+        filter_slot(core, pod, ev, nominated);
+    else if (gang->state == GANG_PLACED || gang->state == GANG_DONE)
+        filter_ordinary(core, pod, ev);
+    else if (gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING) {
+        cleanup_free char *text =
+            xasprintf("gang %s/%s: above minimum, no room", gang->ref.ns, gang->ref.name);
+        reply_none(core, ev, pod, text);
+    } else
+        reply_none(core, ev, pod, reason_for_pod(core, gang));
+}
+
+void answer_filter(struct gang_core *core, struct gang_event *ev)
+{
+    if (!core->synced || core->stopping) {
+        reply_error(core, ev,
+                    reason_call(core, core->stopping ? REASON_STOPPING : REASON_NOT_SYNCED, NULL,
+                                NULL, NULL));
+        return;
+    }
+    cleanup_free char *nominated = xstrdup_null(ev->pod->nominated);
+    struct pod *pod = called_pod(core, ev);
+    if (!pod)
+        return;
+    if (pod->node || pod_is_finished(pod)) {
+        reply_none(core, ev, NULL,
+                   reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts,
+                               pod->node ? pod->node->name : "(finished)"));
+        return;
+    }
+    if (pod->gang && pod->gang->stale) { /* just learnt: its gang may be whole now */
+        review_touched(core);
+        plan_pass(core);
+        review_touched(core);
+    }
+    if (pod->gang)
+        filter_member(core, pod, ev, nominated);
+    else
+        filter_ordinary(core, pod, ev);
+}
+
+/* ---- prioritize ---- */
+
+/* 10 for the fullest node, measured in what is scarce for the pod. */
+static uint8_t score(const struct node *node, const struct shape *shape)
+{
+    if (!node)
+        return 0;
+    if (shape->device < 0)
+        return node->devices ? 0 : 10;
+    int64_t all = amount_of(&node->allocatable, (uint32_t)shape->device);
+    int64_t used = amount_of(&node->used, (uint32_t)shape->device) +
+                   amount_of(&node->reserved, (uint32_t)shape->device);
+    if (all <= 0 || used < 0)
+        return 0;
+    return used >= all ? 10 : (uint8_t)(10.0 * (double)used / (double)all);
+}
+
+void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_PRIORITIZE);
+    uint8_t *scores = fx_alloc(core, ev->n_names + 1);
+    e->prioritize.id = ev->id;
+    e->prioritize.scores = scores;
+    e->prioritize.n = core->synced && !core->stopping ? ev->n_names : 0;
+    struct shape *shape = shape_of(core, ev->pod);
+    for (size_t i = 0; i < ev->n_names; i++)
+        scores[i] = score(node_by_name(core, ev->names[i]), shape);
+    shape_unref(core, shape);
+}
+
+/* ---- preempt ---- */
+
+/*
+ * A member's preemption would evict pods for one member, whatever the others need: none. For
+ * others every candidate but the nodes where something is reserved: what a preemption frees
+ * there is not the preemptor's to take.
+ */
+void answer_preempt(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
+    uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
+    size_t n = 0;
+    bool member = ev->pod->group.api_group != NULL;
+    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++) {
+        const struct node *node = node_by_name(core, ev->names[i]);
+        if (!node || !node->n_slots)
+            kept[n++] = (uint32_t)i;
+    }
+    e->preempt.id = ev->id;
+    e->preempt.kept = kept;
+    e->preempt.n_kept = n;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gang.c - the step: facts in, timers, planning, answers, and what there is to tell.
+ */
+#include "gang/core.h"
+
+struct gang_config gang_config_default(void)
+{
+    return (struct gang_config){
+        .hold = 20 * USEC_PER_SEC,
+        .schedule_timeout = 60 * USEC_PER_SEC,
+        .backoff_initial = 5 * USEC_PER_SEC,
+        .backoff_max = 300 * USEC_PER_SEC,
+        .text_refresh = 30 * USEC_PER_SEC,
+        .max_holds = 10000,
+    };
+}
+
+struct gang_core *gang_core_new(const struct gang_config *config)
+{
+    struct gang_core *core = xcalloc(1, sizeof *core);
+    core->config = *config;
+    core->scheduler_names = xcalloc(config->n_scheduler_names, sizeof *core->scheduler_names);
+    for (size_t i = 0; i < config->n_scheduler_names; i++)
+        core->scheduler_names[i] = xstrdup(config->scheduler_names[i]);
+    list_init(&core->touched);
+    list_init(&core->starved);
+    resource_number(core, "pods");
+    resource_number(core, "cpu");
+    resource_number(core, "memory");
+    return core;
+}
+
+static void free_gone(struct gang_core *core)
+{
+    map_for_each (e, &core->gone_set)
+        free(e->value);
+    map_done(&core->gone_set);
+    free(core->gone);
+}
+
+struct gang_core *gang_core_free(struct gang_core *core)
+{
+    if (!core)
+        return NULL;
+    map_for_each (e, &core->pods)
+        pod_remove(core, e->value);
+    map_for_each (e, &core->gangs)
+        gang_drop(core, e->value);
+    map_for_each (e, &core->nodes)
+        node_drop(core, e->value);
+    free_gone(core);
+    map_done(&core->pods);
+    map_done(&core->names);
+    map_done(&core->gangs);
+    map_done(&core->nodes);
+    map_done(&core->shapes);
+    map_done(&core->calls);
+    map_done(&core->resource_numbers);
+    for (size_t i = 0; i < core->n_resources; i++)
+        free(core->resources[i]);
+    free(core->resources);
+    for (size_t i = 0; i < core->config.n_scheduler_names; i++)
+        free(core->scheduler_names[i]);
+    free(core->scheduler_names);
+    free(core->by_id);
+    heap_done(&core->timers);
+    effects_done(&core->fx);
+    free(core);
+    return NULL;
+}
+
+static void take_fact(struct gang_core *core, struct gang_event *ev)
+{
+    switch (ev->kind) {
+    case GANG_EV_NODE_SET:
+        take_node(core, STEAL(ev->node));
+        break;
+    case GANG_EV_NODE_GONE:
+        take_node_gone(core, ev->gone.name);
+        break;
+    case GANG_EV_POD_SET:
+        take_pod(core, STEAL(ev->pod));
+        break;
+    case GANG_EV_POD_GONE: {
+        struct pod *pod = pod_by_name(core, ev->gone.ns, ev->gone.name);
+        if (pod)
+            pod_remove(core, pod);
+        break;
+    }
+    case GANG_EV_GROUP_SET:
+        take_group(core, STEAL(ev->group));
+        break;
+    case GANG_EV_GROUP_GONE:
+        take_group_gone(core, &ev->gone);
+        break;
+    case GANG_EV_SYNCED:
+        core->synced = true;
+        map_for_each (e, &core->gangs)
+            gang_touch(core, e->value);
+        break;
+    case GANG_EV_CALL_CLOSED:
+        call_closed(core, ev->id);
+        break;
+    case GANG_EV_BIND_DONE:
+        binding_done(core, ev);
+        break;
+    case GANG_EV_POD_READ:
+        pod_read(core, ev);
+        break;
+    case GANG_EV_STOP:
+        stop_all(core);
+        break;
+    default: /* calls are answered later, TICK only moves the time */
+        break;
+    }
+}
+
+static void fire_timers(struct gang_core *core)
+{
+    struct heap_node *top;
+    while ((top = heap_top(&core->timers)) != NULL && top->at <= core->now) {
+        struct timer *t = CONTAINER_OF(top, struct timer, node);
+        timer_stop(core, t);
+        if (t->kind < GANG_TIMERS)
+            gang_timer(core, t->owner, t->kind);
+        else
+            pod_timer_fired(core, t->owner, t->kind);
+    }
+}
+
+/*
+ * Reviews and plans until nothing changes any more. It ends: planning that fails leaves nothing to
+ * retry, and planning that succeeds is followed by one review that finds the plan in order.
+ */
+static void decide(struct gang_core *core)
+{
+    if (!core->synced || core->stopping)
+        return;
+    while (review_touched(core))
+        plan_pass(core);
+    plan_pass(core);
+    review_touched(core);
+}
+
+static void answer_calls(struct gang_core *core, struct gang_event *events, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        switch (events[i].kind) {
+        case GANG_EV_FILTER:
+            answer_filter(core, &events[i]);
+            break;
+        case GANG_EV_PRIORITIZE:
+            answer_prioritize(core, &events[i]);
+            break;
+        case GANG_EV_PREEMPT:
+            answer_preempt(core, &events[i]);
+            break;
+        case GANG_EV_BIND:
+            answer_bind(core, &events[i]);
+            break;
+        default:
+            break;
+        }
+}
+
+static void tell(struct gang_core *core)
+{
+    while (!list_empty(&core->touched)) {
+        struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, in_touched);
+        list_remove(&gang->in_touched);
+        if (gang_is_over(gang))
+            gang_drop(core, gang);
+        else if (core->synced)
+            tell_status(core, gang);
+    }
+}
+
+const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct gang_event *events,
+                                    size_t n_events, size_t *ret_n)
+{
+    effects_clear(&core->fx);
+    core->now = now;
+    for (size_t i = 0; i < n_events; i++)
+        take_fact(core, &events[i]);
+    fire_timers(core);
+    decide(core);
+    answer_calls(core, events, n_events);
+    decide(core);
+    if (core->synced && !core->stopping)
+        wake_starved(core);
+    tell(core);
+    nodes_sweep(core);
+    *ret_n = core->fx.n;
+    return core->fx.items;
+}
+
+usec_t gang_core_next(const struct gang_core *core)
+{
+    const struct heap_node *top = heap_top(&core->timers);
+    return top ? top->at : USEC_NEVER;
+}
+
+bool gang_core_synced(const struct gang_core *core)
+{
+    return core->synced;
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * life.c - a gang from its first member to Done.
+ *
+ *   1. It exists as soon as a PodGroup or a linked pod is seen, and is forgotten when neither is.
+ *   2. Whatever happens to its facts, members or bindings touches it; review() then derives the
+ *      state from what is true. Only planning (plan.c), commit (bind.c) and the timers here make
+ *      a state from a decision.
+ *   3. An attempt begins when enough members exist and ends when the gang is Placed, or by
+ *      timeout: Planned and Waiting gangs then back off. A Recovering gang has no timeout.
+ */
+#include <inttypes.h>
+
+#include "gang/core.h"
+
+/* A minimum beyond this is a typing mistake, not a gang. */
+#define MEMBERS_MAX INT64_C(1000000)
+/* How long a new reason waits for the scheduler to ask, before members are told by event. */
+#define NOTICE_DELAY (2 * USEC_PER_SEC)
+
+/* ---- timers ---- */
+
+void timer_set(struct gang_core *core, struct timer *t, usec_t at)
+{
+    heap_set(&core->timers, &t->node, at);
+}
+
+void timer_stop(struct gang_core *core, struct timer *t)
+{
+    heap_remove(&core->timers, &t->node);
+}
+
+/* ---- existence ---- */
+
+static char *ref_key(const struct gang_ref *ref)
+{
+    return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
+}
+
+struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref)
+{
+    cleanup_free char *key = ref_key(ref);
+    return map_get(&core->gangs, key);
+}
+
+struct gang *gang_get(struct gang_core *core, const struct gang_ref *ref)
+{
+    struct gang *gang = gang_find(core, ref);
+    if (gang)
+        return gang;
+    gang = xcalloc(1, sizeof *gang);
+    gang->key = ref_key(ref);
+    gang->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+    gang->state = GANG_ASSEMBLING;
+    gang->since = core->now;
+    gang->reason.text = xstrdup("");
+    list_init(&gang->members);
+    list_init(&gang->slots);
+    list_init(&gang->in_touched);
+    for (int i = 0; i < GANG_TIMERS; i++) {
+        gang->timers[i].kind = (enum timer_kind)i;
+        gang->timers[i].owner = gang;
+    }
+    map_set(&core->gangs, gang->key, gang);
+    return gang;
+}
+
+void gang_drop(struct gang_core *core, struct gang *gang)
+{
+    for (int i = 0; i < GANG_TIMERS; i++)
+        timer_stop(core, &gang->timers[i]);
+    evidence_forget(core, gang);
+    list_remove(&gang->in_touched);
+    map_remove(&core->gangs, gang->key);
+    gang_group_facts_free(gang->facts);
+    free(gang->ref.api_group);
+    free(gang->ref.ns);
+    free(gang->ref.name);
+    free(gang->reason.text);
+    free(gang->pod_text);
+    free(gang->key);
+    free(gang);
+}
+
+void take_group(struct gang_core *core, struct gang_group_facts *facts)
+{
+    struct gang *gang = gang_get(core, &facts->ref);
+    bool changed = !gang->facts || gang->facts->min_member != facts->min_member ||
+                   gang->facts->has_priority != facts->has_priority ||
+                   gang->facts->priority != facts->priority ||
+                   gang->facts->schedule_timeout != facts->schedule_timeout ||
+                   !str_eq(gang->facts->uid, facts->uid);
+    if (gang->facts && !str_eq(gang->facts->uid, facts->uid)) {
+        gang->ever_placed = gang->timed_out = false; /* another object of the same name */
+        gang->told_words = 0;
+    }
+    gang_group_facts_free(gang->facts);
+    gang->facts = facts;
+    if (!changed) /* most likely our own status write */
+        return;
+    gang->retry = true;
+    gang_touch(core, gang);
+}
+
+void take_group_gone(struct gang_core *core, const struct gang_ref *ref)
+{
+    struct gang *gang = gang_find(core, ref);
+    if (!gang)
+        return;
+    gang->facts = gang_group_facts_free(gang->facts);
+    gang_touch(core, gang);
+}
+
+/* ---- counting ---- */
+
+int gang_needed(const struct gang *gang)
+{
+    /* minMember 0 asks for nothing together: a gang of one, and the others are extras. */
+    int64_t min = gang->facts ? gang->facts->min_member : 1;
+    return min < 1 ? 1 : min > MEMBERS_MAX ? (int)MEMBERS_MAX : (int)min;
+}
+
+static void count_unbound(const struct gang_core *core, const struct pod *pod, struct tally *t)
+{
+    if (pod->facts->n_gates) {
+        t->gated++;
+        t->gate = pod->facts->gates[0];
+    } else if (!pod_is_ours(core, pod)) {
+        t->foreign++;
+        t->scheduler = pod->facts->scheduler;
+    } else {
+        t->plannable++;
+        t->held += pod->call != 0;
+    }
+}
+
+struct tally tally(const struct gang_core *core, const struct gang *gang)
+{
+    struct tally t = {0};
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        t.failed += pod->facts->phase == PHASE_FAILED;
+        if (!pod_counts(pod))
+            continue;
+        t.members++;
+        t.running += pod->facts->phase == PHASE_RUNNING;
+        t.succeeded += pod->facts->phase == PHASE_SUCCEEDED;
+        if (pod->facts->phase == PHASE_SUCCEEDED || pod->charge == CHARGE_ASSIGNED)
+            t.bound++;
+        else if (pod->charge == CHARGE_BINDING)
+            t.binding++;
+        else
+            count_unbound(core, pod, &t);
+    }
+    return t;
+}
+
+int32_t gang_priority(const struct gang *gang)
+{
+    if (gang->facts && gang->facts->has_priority)
+        return gang->facts->priority;
+    int32_t highest = INT32_MIN;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->priority > highest)
+            highest = pod->facts->priority;
+    return highest == INT32_MIN ? 0 : highest;
+}
+
+void gang_touch(struct gang_core *core, struct gang *gang)
+{
+    gang->stale = true;
+    if (list_empty(&gang->in_touched))
+        list_push(&core->touched, &gang->in_touched);
+}
+
+/* ---- states ---- */
+
+void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state)
+{
+    gang_touch(core, gang);
+    if (gang->state == state)
+        return;
+    gang->state = state;
+    gang->since = core->now;
+}
+
+static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
+{
+    return gang->facts && gang->facts->schedule_timeout > 0 ? gang->facts->schedule_timeout
+                                                            : core->config.schedule_timeout;
+}
+
+static void begin_attempt(struct gang_core *core, struct gang *gang)
+{
+    timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+    if (gang->timers[TIMER_ATTEMPT].node.pos)
+        return;
+    gang->attempts++;
+    timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + attempt_timeout(core, gang));
+}
+
+static void end_attempt(struct gang_core *core, struct gang *gang)
+{
+    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+    timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+    timer_stop(core, &gang->timers[TIMER_NOTICE]);
+}
+
+static void place(struct gang_core *core, struct gang *gang)
+{
+    end_attempt(core, gang);
+    evidence_forget(core, gang);
+    gang->timed_out = false;
+    gang->backoffs = 0;
+    gang->last_failure = 0;
+    gang_enter(core, gang, GANG_PLACED);
+    reason_set(gang, REASON_PLACED, xstrdup(""));
+    if (!gang->ever_placed) {
+        cleanup_free char *text = xasprintf("%d of %d needed members are bound",
+                                            tally(core, gang).bound, gang_needed(gang));
+        tell_event(core, gang, false, "PodGroupScheduled", text);
+    }
+    gang->ever_placed = true;
+    /* Extras with a slot may still be on their way; what is unused after a while is released. */
+    if (gang->n_slots)
+        timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + core->config.hold);
+}
+
+/* The gang cannot be planned whatever the cluster looks like: it waits for its own facts. */
+static void assemble(struct gang_core *core, struct gang *gang, enum gang_reason_code code,
+                     char *text)
+{
+    plan_drop(core, gang, code);
+    end_attempt(core, gang);
+    gang_enter(core, gang, GANG_ASSEMBLING);
+    if (reason_set(gang, code, text))
+        timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
+}
+
+static bool invalid(const struct gang *gang, char **text)
+{
+    if (!gang->facts || (gang->facts->min_member >= 0 && gang->facts->min_member <= MEMBERS_MAX))
+        return false;
+    *text = xasprintf("PodGroup %s/%s: spec.minMember is %" PRId64 "; it must be 0 to %" PRId64,
+                      gang->ref.ns, gang->ref.name, gang->facts->min_member, MEMBERS_MAX);
+    return true;
+}
+
+/* Planned gangs lose members, unbound ones are marked, a whole gang may be bound from outside. */
+static void review_unplaced(struct gang_core *core, struct gang *gang, const struct tally *t)
+{
+    int needed = gang_needed(gang);
+    int reachable = t->bound + t->binding + t->plannable;
+    if (t->binding && gang->state == GANG_COMMITTING)
+        return; /* decided when the last result is in */
+    if (t->members < needed) {
+        assemble(core, gang, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang, t));
+    } else if (reachable < needed) {
+        assemble(core, gang, t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER,
+                 reason_members(gang, t));
+    } else {
+        if (gang->state != GANG_BACKED_OFF && t->bound + t->binding == 0)
+            begin_attempt(core, gang);
+        if (gang->state == GANG_ASSEMBLING || gang->state == GANG_DONE ||
+            gang->state == GANG_PLACED || gang->state == GANG_COMMITTING) {
+            gang_enter(core, gang, GANG_WAITING);
+            gang->retry = true;
+        }
+        if (gang->n_slots && gang->n_slots < t->plannable)
+            gang->retry = true; /* a slot was lost, or a member came: complete the plan */
+    }
+    if (t->bound + t->binding > 0 && gang->state != GANG_COMMITTING) {
+        timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+        timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+        gang_enter(core, gang, GANG_RECOVERING);
+    } else if (gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
+        gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
+        gang->retry = true;
+    }
+}
+
+static void review(struct gang_core *core, struct gang *gang)
+{
+    struct tally t = tally(core, gang);
+    char *text;
+    if (!gang->facts) {
+        assemble(core, gang, REASON_GROUP_MISSING, reason_members(gang, &t));
+        return;
+    }
+    if (invalid(gang, &text)) {
+        assemble(core, gang, REASON_GROUP_INVALID, text);
+        return;
+    }
+    if (t.bound == 0 && t.binding == 0)
+        gang->ever_placed = false; /* a new run under the same PodGroup */
+    bool whole = t.bound >= gang_needed(gang) || gang->ever_placed;
+    if (whole && t.members > 0 && t.succeeded == t.members) {
+        end_attempt(core, gang);
+        gang->ever_placed = true;
+        gang_enter(core, gang, GANG_DONE);
+        reason_set(gang, REASON_PLACED, xstrdup(""));
+    } else if (whole) {
+        if (gang->state != GANG_PLACED)
+            place(core, gang);
+    } else {
+        review_unplaced(core, gang, &t);
+    }
+    /* A member may have gone, or others are bound now: those held may be the whole rest. */
+    commit_if_quorum(core, gang);
+}
+
+bool gang_is_over(const struct gang *gang)
+{
+    return !gang->facts && list_empty(&gang->members);
+}
+
+bool review_touched(struct gang_core *core)
+{
+    bool any = false;
+    list_for_each (gang, &core->touched, struct gang, in_touched) {
+        if (!gang->stale)
+            continue;
+        any = true;
+        review(core, gang);
+        gang->stale = false;
+    }
+    return any;
+}
+
+/* ---- timers firing ---- */
+
+/* 0.8 to 1.2, from the gang and the attempt: spread, and the same in every replay. */
+static usec_t jittered(const struct gang *gang, usec_t t)
+{
+    uint32_t h = 2166136261u;
+    for (const char *p = gang->key; *p; p++)
+        h = (h ^ (unsigned char)*p) * 16777619u;
+    h = (h ^ (uint32_t)gang->attempts) * 16777619u;
+    return t * 4 / 5 + (usec_t)((h >> 8) % 1000) * (t * 2 / 5) / 1000;
+}
+
+static void attempt_timed_out(struct gang_core *core, struct gang *gang)
+{
+    if (gang->state == GANG_PLACED) {
+        plan_drop(core, gang, REASON_SLOT_MOVED);
+        return;
+    }
+    if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED)
+        return;
+    core->stats.attempts_timed_out++;
+    char *text = reason_timeout(gang, attempt_timeout(core, gang));
+    plan_drop(core, gang, REASON_SCHEDULE_TIMEOUT);
+    usec_t pause = core->config.backoff_initial;
+    for (int i = 0; i < gang->backoffs && pause < core->config.backoff_max; i++)
+        pause *= 2;
+    if (pause > core->config.backoff_max)
+        pause = core->config.backoff_max;
+    gang->backoffs++;
+    gang->timed_out = true;
+    gang->last_failure = core->now;
+    gang->retry = false;
+    gang->tried = core->clock; /* its own release is no reason to try again at once */
+    gang_enter(core, gang, GANG_BACKED_OFF);
+    tell_event(core, gang, true, "Timeout", text);
+    reason_set(gang, REASON_SCHEDULE_TIMEOUT, text);
+    timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + jittered(gang, pause));
+}
+
+void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
+{
+    gang_touch(core, gang);
+    switch (kind) {
+    case TIMER_ATTEMPT:
+        attempt_timed_out(core, gang);
+        break;
+    case TIMER_BACKOFF:
+        gang_enter(core, gang, GANG_WAITING);
+        gang->retry = true;
+        break;
+    case TIMER_HOLD:
+        hold_timer_fired(core, gang);
+        break;
+    case TIMER_EVIDENCE:
+        gang->retry = true;
+        break;
+    case TIMER_NOTICE:
+        tell_members(core, gang);
+        break;
+    default: /* TIMER_STATUS: touching is all */
+        break;
+    }
+}

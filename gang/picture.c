@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/core.h"
+#include "gang/predicates.h"
+
+/* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
+#define GONE_MAX ((size_t)16384)
+/* A pod learnt from filter that the watch has not shown for so long never existed for us. */
+#define UNSEEN_LIMIT (60 * USEC_PER_SEC)
+
+/* ---- nodes ---- */
+
+struct node *node_by_name(const struct gang_core *core, const char *name)
+{
+    return map_get(&core->nodes, name);
+}
+
+static uint32_t free_id(struct gang_core *core)
+{
+    for (size_t i = core->n_ids; i-- > 0 && core->n_ids > map_count(&core->nodes);)
+        if (!core->by_id[i])
+            return (uint32_t)i;
+    core->by_id = xreallocarray(core->by_id, core->n_ids + 1, sizeof *core->by_id);
+    core->by_id[core->n_ids] = NULL;
+    return (uint32_t)core->n_ids++;
+}
+
+static struct node *node_get(struct gang_core *core, const char *name)
+{
+    struct node *node = node_by_name(core, name);
+    if (node)
+        return node;
+    node = xcalloc(1, sizeof *node);
+    node->name = xstrdup(name);
+    node->id = free_id(core);
+    node->gen = ++core->clock;
+    core->by_id[node->id] = node;
+    list_init(&node->pods);
+    list_init(&node->slots);
+    map_set(&core->nodes, name, node);
+    return node;
+}
+
+void node_drop(struct gang_core *core, struct node *node)
+{
+    core->by_id[node->id] = NULL;
+    map_remove(&core->nodes, node->name);
+    gang_node_facts_free(node->facts);
+    free(node->allocatable.v);
+    free(node->used.v);
+    free(node->reserved.v);
+    free(node->name);
+    free(node);
+}
+
+/* Deleted nodes stay while something is charged or reserved there; swept at the end of a step, so
+ * that no pointer to a node dies within one. */
+void nodes_sweep(struct gang_core *core)
+{
+    for (size_t i = 0; core->sweep && i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (node && !node->facts && !node->n_pods && !node->n_slots)
+            node_drop(core, node);
+    }
+    core->sweep = false;
+}
+
+void node_freed(struct gang_core *core, struct node *node)
+{
+    node->freed = core->freed = ++core->clock;
+}
+
+int node_short(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        int64_t in_use = amount_of(&node->used, r) + amount_of(&node->reserved, r);
+        if (shape->needs[i].amount > amount_of(&node->allocatable, r) - in_use)
+            return (int)r;
+    }
+    return -1;
+}
+
+static bool pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
+{
+    for (size_t i = 0; i < a->n_host_ports; i++)
+        for (size_t j = 0; j < b->n_host_ports; j++)
+            if (gang_ports_conflict(&a->host_ports[i], &b->host_ports[j]))
+                return true;
+    return false;
+}
+
+static const struct gang_pod_facts *shape_sample(const struct shape *shape)
+{
+    return list_empty(&shape->pods) ? NULL
+                                    : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
+}
+
+static bool ports_taken(const struct node *node, const struct shape *shape)
+{
+    const struct gang_pod_facts *want = shape_sample(shape);
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (want && pod->shape->ports && pods_conflict(want, pod->facts))
+            return true;
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
+        if (want && have && pods_conflict(want, have))
+            return true;
+    }
+    return false;
+}
+
+int node_misfit(const struct node *node, const struct shape *shape)
+{
+    int r = node_short(node, shape);
+    return r == -1 && shape->ports && ports_taken(node, shape) ? -2 : r;
+}
+
+bool node_overfull(const struct node *node)
+{
+    size_t n = node->used.n > node->reserved.n ? node->used.n : node->reserved.n;
+    for (uint32_t r = 0; r < n; r++)
+        if (amount_of(&node->used, r) + amount_of(&node->reserved, r) >
+            amount_of(&node->allocatable, r))
+            return true;
+    return false;
+}
+
+static bool grew(const struct amounts *before, const struct amounts *after)
+{
+    for (uint32_t r = 0; r < after->n; r++)
+        if (after->v[r] > amount_of(before, r))
+            return true;
+    return false;
+}
+
+static bool has_devices(const struct gang_core *core, const struct node *node)
+{
+    for (uint32_t r = RES_FIRST_OTHER; r < node->allocatable.n; r++)
+        if (node->allocatable.v[r] > 0 && gang_is_device(core->resources[r]))
+            return true;
+    return false;
+}
+
+static bool kvs_equal(const struct gang_kvs *a, const struct gang_kvs *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (!str_eq(gang_kvs_get(b, a->items[i].key), a->items[i].value))
+            return false;
+    return true;
+}
+
+/* Whether the rules that a pod is held against are the same. */
+static bool rules_equal(const struct gang_node_facts *a, const struct gang_node_facts *b)
+{
+    if (a->unschedulable != b->unschedulable || a->n_taints != b->n_taints ||
+        !kvs_equal(&a->labels, &b->labels))
+        return false;
+    for (size_t i = 0; i < a->n_taints; i++)
+        if (a->taints[i].effect != b->taints[i].effect ||
+            strcmp(a->taints[i].key, b->taints[i].key) != 0 ||
+            strcmp(a->taints[i].value, b->taints[i].value) != 0)
+            return false;
+    return true;
+}
+
+/* Slots on a node that no longer passes their shape's rules leave it. */
+static void evict_slots(struct gang_core *core, struct node *node)
+{
+    bool again = true;
+    while (again) {
+        again = false;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (!node->facts || shape_refusal(slot->shape, node)) {
+                slot_move_or_drop(core, slot);
+                again = true; /* the list may have changed anywhere */
+                break;
+            }
+    }
+    node_settle(core, node);
+}
+
+void take_node(struct gang_core *core, struct gang_node_facts *facts)
+{
+    struct node *node = node_get(core, facts->name);
+    bool same_rules = node->facts && rules_equal(node->facts, facts);
+    struct amounts before = node->allocatable;
+    node->allocatable = (struct amounts){NULL, 0};
+    amounts_set(core, &node->allocatable, &facts->allocatable);
+    bool more = grew(&before, &node->allocatable);
+    free(before.v);
+    gang_node_facts_free(node->facts);
+    node->facts = facts;
+    node->devices = has_devices(core, node);
+    if (!same_rules)
+        node->gen = ++core->clock;
+    if (!same_rules || more)
+        node_freed(core, node);
+    if (!same_rules || !list_empty(&node->slots))
+        evict_slots(core, node);
+}
+
+void take_node_gone(struct gang_core *core, const char *name)
+{
+    struct node *node = node_by_name(core, name);
+    if (!node)
+        return;
+    node->facts = gang_node_facts_free(node->facts);
+    node->gen = ++core->clock;
+    node->allocatable.n = 0;
+    evict_slots(core, node);
+    core->sweep = true;
+}
+
+/* ---- the ledger ---- */
+
+static void add_needs(struct amounts *to, const struct shape *shape, int sign)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        if (r >= to->n) {
+            to->v = xreallocarray(to->v, r + 1, sizeof *to->v);
+            while (to->n <= r)
+                to->v[to->n++] = 0;
+        }
+        to->v[r] += sign * shape->needs[i].amount;
+    }
+}
+
+void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
+{
+    if (pod->node != node) {
+        uncharge(core, pod);
+        add_needs(&node->used, pod->shape, 1);
+        pod->node = node;
+        list_push(&node->pods, &pod->in_node);
+        node->n_pods++;
+    }
+    pod->charge = how;
+}
+
+void uncharge(struct gang_core *core, struct pod *pod)
+{
+    struct node *node = pod->node;
+    if (!node)
+        return;
+    add_needs(&node->used, pod->shape, -1);
+    list_remove(&pod->in_node);
+    node->n_pods--;
+    pod->node = NULL;
+    pod->charge = CHARGE_NONE;
+    node_freed(core, node);
+    core->sweep |= !node->facts;
+}
+
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct pod *pod, struct node *node)
+{
+    (void)core;
+    struct slot *slot = xcalloc(1, sizeof *slot);
+    slot->gang = gang;
+    slot->node = node;
+    slot->shape = shape_ref(pod->shape);
+    slot->pod = pod;
+    pod->slot = slot;
+    list_push(&gang->slots, &slot->in_gang);
+    gang->n_slots++;
+    list_push(&node->slots, &slot->in_node);
+    node->n_slots++;
+    add_needs(&node->reserved, slot->shape, 1);
+    return slot;
+}
+
+void slot_free(struct gang_core *core, struct slot *slot)
+{
+    struct node *node = slot->node;
+    add_needs(&node->reserved, slot->shape, -1);
+    list_remove(&slot->in_node);
+    node->n_slots--;
+    list_remove(&slot->in_gang);
+    slot->gang->n_slots--;
+    if (slot->pod)
+        slot->pod->slot = NULL;
+    shape_unref(core, slot->shape);
+    free(slot);
+    core->sweep |= !node->facts;
+}
+
+/* ---- pods ---- */
+
+struct pod *pod_by_uid(const struct gang_core *core, const char *uid)
+{
+    return map_get(&core->pods, uid);
+}
+
+static char *full_name(const char *ns, const char *name)
+{
+    return xasprintf("%s/%s", ns, name);
+}
+
+struct pod *pod_by_name(const struct gang_core *core, const char *ns, const char *name)
+{
+    cleanup_free char *key = full_name(ns, name);
+    return map_get(&core->names, key);
+}
+
+bool pod_was_deleted(const struct gang_core *core, const char *uid)
+{
+    return map_get(&core->gone_set, uid) != NULL;
+}
+
+bool pod_is_finished(const struct pod *pod)
+{
+    return pod->facts->phase == PHASE_SUCCEEDED || pod->facts->phase == PHASE_FAILED;
+}
+
+bool pod_counts(const struct pod *pod)
+{
+    return !pod->facts->deleting && pod->facts->phase != PHASE_FAILED;
+}
+
+bool pod_is_ours(const struct gang_core *core, const struct pod *pod)
+{
+    for (size_t i = 0; i < core->config.n_scheduler_names; i++)
+        if (str_eq(core->scheduler_names[i], pod->facts->scheduler))
+            return true;
+    return core->config.n_scheduler_names == 0;
+}
+
+bool pod_plannable(const struct gang_core *core, const struct pod *pod)
+{
+    return pod_counts(pod) && !pod->node && !pod_is_finished(pod) && pod->facts->n_gates == 0 &&
+           pod_is_ours(core, pod);
+}
+
+static void remember_gone(struct gang_core *core, const char *uid)
+{
+    if (!core->gone)
+        core->gone = xcalloc(GONE_MAX, sizeof *core->gone);
+    char **place = &core->gone[core->gone_at];
+    core->gone_at = (core->gone_at + 1) % GONE_MAX;
+    if (*place) {
+        map_remove(&core->gone_set, *place);
+        free(*place);
+    }
+    *place = xstrdup(uid);
+    map_set(&core->gone_set, uid, *place);
+}
+
+static void join_shape(struct gang_core *core, struct pod *pod)
+{
+    pod->shape = shape_of(core, pod->facts);
+    list_push(&pod->shape->pods, &pod->in_shape);
+}
+
+static void leave_shape(struct gang_core *core, struct pod *pod)
+{
+    list_remove(&pod->in_shape);
+    shape_unref(core, pod->shape);
+    pod->shape = NULL;
+}
+
+static void join_gang(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->facts->group.api_group)
+        return;
+    pod->gang = gang_get(core, &pod->facts->group);
+    list_push(&pod->gang->members, &pod->in_gang);
+    pod->gang->retry = true;
+    gang_touch(core, pod->gang);
+}
+
+static void leave_gang(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->gang)
+        return;
+    list_remove(&pod->in_gang);
+    pod->gang->retry = true;
+    gang_touch(core, pod->gang);
+    pod->gang = NULL;
+}
+
+/* Its slot's room is free again, unless the caller charges it at once. */
+static void lose_slot(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->slot)
+        return;
+    node_freed(core, pod->slot->node);
+    slot_free(core, pod->slot);
+}
+
+static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    struct pod *pod = xcalloc(1, sizeof *pod);
+    pod->facts = facts;
+    list_init(&pod->in_gang);
+    list_init(&pod->in_node);
+    list_init(&pod->in_shape);
+    list_init(&pod->in_starved);
+    for (int i = 0; i < POD_TIMERS; i++) {
+        pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
+        pod->timers[i].owner = pod;
+    }
+    map_set(&core->pods, facts->uid, pod);
+    cleanup_free char *key = full_name(facts->ns, facts->name);
+    map_set(&core->names, key, pod);
+    join_shape(core, pod);
+    join_gang(core, pod);
+    return pod;
+}
+
+void pod_remove(struct gang_core *core, struct pod *pod)
+{
+    if (pod->call)
+        reply_bind(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+    lose_slot(core, pod);
+    uncharge(core, pod);
+    leave_gang(core, pod);
+    leave_shape(core, pod);
+    list_remove(&pod->in_starved);
+    for (int i = 0; i < POD_TIMERS; i++)
+        timer_stop(core, &pod->timers[i]);
+    remember_gone(core, pod->facts->uid);
+    map_remove(&core->pods, pod->facts->uid);
+    cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
+    if (map_get(&core->names, key) == pod)
+        map_remove(&core->names, key);
+    gang_pod_facts_free(pod->facts);
+    free(pod->nominated);
+    free(pod);
+}
+
+/* What the facts say about where the pod runs goes into the ledger. */
+static void settle_charge(struct gang_core *core, struct pod *pod)
+{
+    const char *on = pod->facts->node;
+    const struct node *asked = pod->slot ? pod->slot->node : pod->node; /* of its bind call */
+    bool as_asked = on && asked && strcmp(on, asked->name) == 0;
+    if (pod_is_finished(pod)) {
+        lose_slot(core, pod);
+        uncharge(core, pod);
+    } else if (on) {
+        struct node *node = node_get(core, on);
+        /* The slot becomes the charge; a slot elsewhere is free. */
+        if (pod->slot && pod->slot->node != node)
+            node_freed(core, pod->slot->node);
+        if (pod->slot)
+            slot_free(core, pod->slot);
+        charge(core, pod, node, CHARGE_ASSIGNED);
+        timer_stop(core, pod_timer(pod, TIMER_RETRY));
+        node_settle(core, node);
+    } else if (pod->slot && !pod_plannable(core, pod)) {
+        lose_slot(core, pod); /* deleted or gated on its way */
+    }
+    if (pod->call && (on || !pod_counts(pod)))
+        reply_bind(core, pod,
+                   as_asked ? ""
+                            : reason_call(core, on ? REASON_POD_BOUND : REASON_POD_DELETED,
+                                          pod->gang, pod->facts, on));
+}
+
+static bool ref_equal(const struct gang_ref *a, const struct gang_ref *b)
+{
+    return str_eq(a->api_group, b->api_group) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
+}
+
+static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
+{
+    struct gang_pod_facts *old = pod->facts;
+    pod->facts = facts;
+    if (!ref_equal(&old->group, &facts->group)) {
+        lose_slot(core, pod);
+        leave_gang(core, pod);
+        join_gang(core, pod);
+    }
+    struct shape *now = shape_of(core, facts);
+    if (now != pod->shape) { /* resized in place, or its selector changed while gated */
+        if (pod->gang)
+            pod->gang->retry = true;
+        struct node *node = pod->node;
+        enum charge how = pod->charge;
+        lose_slot(core, pod);
+        uncharge(core, pod);
+        leave_shape(core, pod);
+        join_shape(core, pod);
+        if (node)
+            charge(core, pod, node, how);
+    }
+    shape_unref(core, now);
+    if (!facts->nominated && pod->nominated)
+        free(STEAL(pod->nominated));
+    timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
+    gang_pod_facts_free(old);
+}
+
+void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    struct pod *pod = pod_by_uid(core, facts->uid);
+    if (!pod) {
+        struct pod *other = pod_by_name(core, facts->ns, facts->name);
+        if (other) /* deleted and made again; the watch skipped the middle */
+            pod_remove(core, other);
+        pod = pod_new(core, facts);
+    } else {
+        bool could = pod_plannable(core, pod);
+        pod_update(core, pod, facts);
+        if (pod->gang && could != pod_plannable(core, pod))
+            pod->gang->retry = true;
+    }
+    settle_charge(core, pod);
+    if (pod->gang)
+        gang_touch(core, pod->gang);
+}
+
+struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    struct pod *pod = pod_new(core, facts);
+    timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
+    settle_charge(core, pod);
+    return pod;
+}
