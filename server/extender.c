@@ -386,7 +386,7 @@ void extender_write_filter(const struct extender_args *args, const struct gang_f
     }
     buf_putc(out, '{');
     put_nodes(args, reply, out);
-    buf_puts(out, ",\"FailedNodes\":{},\"FailedAndUnresolvableNodes\":{");
+    buf_puts(out, ",\"FailedAndUnresolvableNodes\":{");
     for (size_t i = 0; i < reply->n_refused; i++) {
         if (i)
             buf_putc(out, ',');
@@ -441,8 +441,8 @@ int extender_write_failure(enum extender_verb verb, const char *error, struct bu
         extender_write_bind(error, out); /* kube-scheduler reads the status only */
         return 500;
     case EXTENDER_FILTER:
-        buf_puts(out, "{\"Nodes\":null,\"NodeNames\":null,\"FailedNodes\":null,"
-                      "\"FailedAndUnresolvableNodes\":null,\"Error\":");
+        buf_puts(out, "{\"Nodes\":null,\"NodeNames\":null,\"FailedAndUnresolvableNodes\":null,"
+                      "\"Error\":");
         put_text(out, error);
         buf_putc(out, '}');
         return 200;

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "config/config.h"
+#include "server/http_inner.h"
+
+/* A burst of a whole gang's bind calls arrives at once; the system lowers this to somaxconn. */
+#define LISTEN_BACKLOG 4096
+/* All bodies together, in times of the largest one. */
+#define BODY_BUDGET 2
+
+/* ---- routes and early decisions ---- */
+
+static bool path_matches(const struct http_route *route, const char *path)
+{
+    size_t n = strlen(route->path);
+    bool below = route->path[n - 1] == '/';
+    return below ? strncmp(route->path, path, n) == 0 && path[n] : str_eq(route->path, path);
+}
+
+static bool method_matches(const struct http_route *route, const char *method)
+{
+    return str_eq(route->method, method) ||
+           (str_eq(route->method, "GET") && str_eq(method, "HEAD"));
+}
+
+static const struct http_route *find_route(const struct http *h, const char *path)
+{
+    for (size_t i = 0; i < h->n_routes; i++)
+        if (path_matches(&h->routes[i], path))
+            return &h->routes[i];
+    return NULL;
+}
+
+static const char *header(struct MHD_Connection *c, const char *name)
+{
+    return MHD_lookup_connection_value(c, MHD_HEADER_KIND, name);
+}
+
+static size_t declared_length(struct MHD_Connection *c)
+{
+    const char *text = header(c, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    return text ? strtoull(text, NULL, 10) : 0; /* the library has refused what is no number */
+}
+
+/* 0, or the status to answer with. */
+static int judge_headers(const struct http_inner *in, const char *method)
+{
+    const struct http_request *r = &in->request;
+    if (!r->route)
+        return MHD_HTTP_NOT_FOUND;
+    if (!method_matches(r->route, method))
+        return MHD_HTTP_METHOD_NOT_ALLOWED;
+    /* Two lengths for one body are the root of request smuggling. */
+    if (header(in->mhd, MHD_HTTP_HEADER_CONTENT_LENGTH) &&
+        header(in->mhd, MHD_HTTP_HEADER_TRANSFER_ENCODING))
+        return MHD_HTTP_BAD_REQUEST;
+    if (declared_length(in->mhd) > in->http->body_limit)
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    return 0;
+}
+
+static void put_error_text(const struct http_inner *in, struct buf *body)
+{
+    const struct http *h = in->http;
+    switch (in->status) {
+    case MHD_HTTP_NOT_FOUND:
+        buf_puts(body, "no such path; there are:\n");
+        for (size_t i = 0; i < h->n_routes; i++)
+            buf_printf(body, "%s %s\n", h->routes[i].method, h->routes[i].path);
+        break;
+    case MHD_HTTP_METHOD_NOT_ALLOWED:
+        buf_printf(body, "this path takes %s\n", in->request.route->method);
+        break;
+    case MHD_HTTP_CONTENT_TOO_LARGE:
+        buf_printf(body, "the body is larger than %zu bytes (maxBodyMiB)\n", h->body_limit);
+        break;
+    case MHD_HTTP_SERVICE_UNAVAILABLE:
+        buf_puts(body, "too many large requests at once; try again\n");
+        break;
+    default:
+        buf_puts(body, "Content-Length and Transfer-Encoding exclude each other\n");
+        break;
+    }
+}
+
+/* ---- answering ---- */
+
+static void queue(struct http_inner *in, int status, const char *type, struct buf *body,
+                  const char *allow)
+{
+    size_t len = body->len;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer(len, buf_steal(body), MHD_RESPMEM_MUST_FREE);
+    if (!response)
+        abort(); /* out of memory, as in base/mem.h */
+    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
+    if (allow)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
+    in->answered = true;
+    pthread_mutex_lock(&in->http->lock);
+    in->http->replying++;
+    pthread_mutex_unlock(&in->http->lock);
+    /* Refused only on a connection that is broken already; then the request completes anyway. */
+    MHD_queue_response(in->mhd, (unsigned)status, response);
+    MHD_destroy_response(response);
+    if (!in->deferred)
+        conn_enter(&in->http->conns, in->conn, CONN_REPLY);
+}
+
+void http_answer(struct http_request *r, int status, const char *content_type, struct buf *body)
+{
+    queue(r->inner, status, content_type, body, NULL);
+}
+
+static void answer_decided(struct http_inner *in)
+{
+    struct http *h = in->http;
+    const struct http_route *route = in->request.route;
+    cleanup_buf struct buf body = BUF_INIT;
+    put_error_text(in, &body);
+    const char *allow = NULL;
+    if (in->status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        allow = str_eq(route->method, "GET") ? "GET, HEAD" : route->method;
+    if (route && h->refused)
+        h->refused(h->arg, route, in->status);
+    queue(in, in->status, "text/plain; charset=utf-8", &body, allow);
+}
+
+const char *http_query(const struct http_request *r, const char *key)
+{
+    const char *value = NULL;
+    if (MHD_lookup_connection_value_n(r->inner->mhd, MHD_GET_ARGUMENT_KIND, key, strlen(key),
+                                      &value, NULL) == MHD_NO)
+        return NULL;
+    return value ? value : "";
+}
+
+bool http_defer(struct http_request *r)
+{
+    struct http *h = r->inner->http;
+    /* Counted before the flag is read: whoever set the flag and then sees 0 has seen the last. */
+    atomic_fetch_add(&h->deferred, 1);
+    if (atomic_load(&h->refuse_deferring)) {
+        atomic_fetch_sub(&h->deferred, 1);
+        return false;
+    }
+    r->inner->deferred = true;
+    MHD_suspend_connection(r->inner->mhd);
+    return true;
+}
+
+void http_resume(struct http_request *r)
+{
+    struct http *h = r->inner->http;
+    conn_enter(&h->conns, r->inner->conn, CONN_REPLY);
+    MHD_resume_connection(r->inner->mhd);
+    atomic_fetch_sub(&h->deferred, 1);
+}
+
+int http_socket(const struct http_request *r)
+{
+    return r->inner->conn->fd;
+}
+
+/* ---- the library's callbacks ---- */
+
+static void put_peer(struct MHD_Connection *c, char *out, size_t size)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    char host[46] = "?", port[8] = "?";
+    if (info && info->client_addr) {
+        const struct sockaddr *sa = info->client_addr;
+        socklen_t len =
+            sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+        getnameinfo(sa, len, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
+    }
+    snprintf(out, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static struct http_inner *begin_request(struct http *h, struct MHD_Connection *c, const char *path,
+                                        const char *method)
+{
+    struct http_inner *in = xcalloc(1, sizeof *in);
+    in->http = h;
+    in->mhd = c;
+    in->conn = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    struct http_request *r = &in->request;
+    r->inner = in;
+    r->started = usec_now();
+    r->path = xstrdup(path);
+    r->route = find_route(h, path);
+    put_peer(c, r->peer, sizeof r->peer);
+    in->status = judge_headers(in, method);
+    conn_enter(&h->conns, in->conn, CONN_BODY);
+    return in;
+}
+
+static void drop_body(struct http_inner *in)
+{
+    atomic_fetch_sub(&in->http->body_bytes, in->counted);
+    in->counted = 0;
+    buf_done(&in->request.body);
+}
+
+/* What was decided against is read to its end and forgotten: the reply must wait for it. */
+static void take_body(struct http_inner *in, const char *data, size_t n)
+{
+    struct http *h = in->http;
+    if (in->status)
+        return;
+    in->counted += n;
+    size_t all = atomic_fetch_add(&h->body_bytes, n) + n;
+    if (in->counted > h->body_limit)
+        in->status = MHD_HTTP_CONTENT_TOO_LARGE;
+    else if (all > h->body_limit * BODY_BUDGET)
+        in->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    if (in->status)
+        drop_body(in);
+    else
+        buf_append(&in->request.body, data, n);
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *path,
+                                  const char *method, const char *version, const char *data,
+                                  size_t *n, void **request)
+{
+    struct http *h = cls;
+    struct http_inner *in = *request;
+    (void)version;
+    if (!in) {
+        in = *request = begin_request(h, c, path, method);
+        /* Known to be too large before it is sent: told at once, and the connection closed. */
+        if (in->status == MHD_HTTP_CONTENT_TOO_LARGE)
+            answer_decided(in);
+        return MHD_YES;
+    }
+    if (*n > 0) {
+        take_body(in, data, *n);
+        *n = 0;
+        return MHD_YES;
+    }
+    if (in->answered)
+        return MHD_YES;
+    conn_enter(&h->conns, in->conn, CONN_WORK);
+    if (in->status)
+        answer_decided(in);
+    else
+        in->request.route->handle(h->arg, &in->request);
+    return MHD_YES;
+}
+
+static void on_completed(void *cls, struct MHD_Connection *c, void **request,
+                         enum MHD_RequestTerminationCode code)
+{
+    struct http *h = cls;
+    struct http_inner *in = *request;
+    (void)c;
+    (void)code; /* no proof of delivery, either way */
+    if (!in)
+        return;
+    *request = NULL;
+    conn_enter(&h->conns, in->conn, CONN_IDLE);
+    if (in->request.free_user)
+        in->request.free_user(in->request.user);
+    drop_body(in);
+    pthread_mutex_lock(&h->lock);
+    if (in->answered && --h->replying == 0)
+        pthread_cond_broadcast(&h->sent);
+    pthread_mutex_unlock(&h->lock);
+    free(in->request.path);
+    free(in);
+}
+
+static void on_connection(void *cls, struct MHD_Connection *c, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    struct http *h = cls;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        int fd = MHD_get_connection_info(c, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        *socket_context = conn_open(&h->conns, fd);
+    } else {
+        conn_close(&h->conns, *socket_context);
+        *socket_context = NULL;
+    }
+}
+
+static void on_library_log(void *cls, const char *fmt, va_list ap)
+{
+    (void)cls;
+    if (log_level() < LOG_DEBUG)
+        return;
+    char text[256];
+    vsnprintf(text, sizeof text, fmt, ap);
+    text[strcspn(text, "\n")] = '\0';
+    log_debug("libmicrohttpd", "text", text, NULL);
+}
+
+/* ---- the listener ---- */
+
+/* Opened here and not by the library, for an error that says which address and why. */
+static int open_socket(const char *listen_at, struct err *err)
+{
+    cleanup_free char *host = NULL;
+    char port[8];
+    int number, on = 1;
+    if (config_address(listen_at, &host, &number, err) < 0)
+        return -1;
+    snprintf(port, sizeof port, "%d", number);
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST | AI_PASSIVE, .ai_socktype = SOCK_STREAM},
+                    *ai;
+    int r = getaddrinfo(host, port, &hints, &ai);
+    if (r != 0)
+        return err_set(err, ERR_INVALID, "%s", gai_strerror(r));
+    int fd = socket(ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd >= 0)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    bool bad =
+        fd < 0 || bind(fd, ai->ai_addr, ai->ai_addrlen) < 0 || listen(fd, LISTEN_BACKLOG) < 0;
+    if (bad)
+        err_errno(err, "listen on %s", listen_at);
+    freeaddrinfo(ai);
+    if (bad && fd >= 0)
+        close(fd);
+    return bad ? -1 : fd;
+}
+
+static char *socket_address(int fd)
+{
+    struct sockaddr_storage sa = {0};
+    socklen_t len = sizeof sa;
+    char host[46] = "?", port[8] = "?";
+    if (getsockname(fd, (struct sockaddr *)&sa, &len) == 0)
+        getnameinfo((struct sockaddr *)&sa, len, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV);
+    return xasprintf(sa.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+}
+
+static struct MHD_Daemon *start_library(struct http *h, const struct http_options *o)
+{
+    struct MHD_OptionItem pool[] = {{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL},
+                                    {MHD_OPTION_END, 0, NULL}};
+    if (o->threads < 2)
+        pool[0] = pool[1]; /* the library wants no pool of one */
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
+        on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_LISTEN_SOCKET,
+        h->listen_fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT, o->connection_limit,
+        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONN_IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
+        h, MHD_OPTION_END);
+}
+
+static struct http *http_free(struct http *h)
+{
+    if (h->listen_fd >= 0)
+        close(h->listen_fd);
+    conns_done(&h->conns);
+    pthread_mutex_destroy(&h->lock);
+    pthread_cond_destroy(&h->sent);
+    free(h->address);
+    free(h);
+    return NULL;
+}
+
+struct http *http_open(const struct http_options *o, struct err *err)
+{
+    int fd = open_socket(o->listen, err);
+    if (fd < 0)
+        return NULL;
+    struct http *h = xcalloc(1, sizeof *h);
+    h->listen_fd = fd;
+    h->address = socket_address(fd);
+    h->body_limit = o->body_limit;
+    h->routes = o->routes;
+    h->n_routes = o->n_routes;
+    h->arg = o->arg;
+    h->refused = o->refused;
+    conns_init(&h->conns, o->request_timeout);
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&h->sent, &attr);
+    pthread_condattr_destroy(&attr);
+    h->daemon = start_library(h, o);
+    if (!h->daemon) {
+        err_errno(err, "start the HTTP listener on %s", o->listen);
+        return http_free(h);
+    }
+    h->listen_fd = -1;
+    return h;
+}
+
+const char *http_address(const struct http *h)
+{
+    return h->address;
+}
+
+void http_quiesce(struct http *h)
+{
+    if (h->listen_fd < 0)
+        h->listen_fd = MHD_quiesce_daemon(h->daemon);
+}
+
+void http_refuse_deferring(struct http *h)
+{
+    atomic_store(&h->refuse_deferring, true);
+}
+
+size_t http_deferred(const struct http *h)
+{
+    return atomic_load(&h->deferred);
+}
+
+struct http *http_close(struct http *h, usec_t deadline)
+{
+    if (!h)
+        return NULL;
+    if (http_deferred(h) != 0)
+        abort(); /* as the library would, later and less clearly */
+    struct timespec until = {.tv_sec = deadline / USEC_PER_SEC,
+                             .tv_nsec = deadline % USEC_PER_SEC * 1000};
+    pthread_mutex_lock(&h->lock);
+    while (h->replying > 0 && pthread_cond_timedwait(&h->sent, &h->lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&h->lock);
+    MHD_stop_daemon(h->daemon);
+    return http_free(h);
+}

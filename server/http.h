@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * http.h - a listener that takes whole requests and answers them, now or later.
+ *
+ * http*.c are the only files that know libmicrohttpd. What they add to it: routes (404, 405 with
+ * Allow), a limit on the body with and without Content-Length (413), a bound on the sum of all
+ * bodies (503), absolute deadlines for headers, body and reading of the reply (the library only
+ * knows inactivity), and an orderly end.
+ *
+ * Life of a request
+ *   1. The route and the limits are judged when the headers are there; the decision is remembered
+ *      and told when the body has come, as the library wants it.
+ *   2. The route's handler is called with the whole body, on a thread of the listener. It either
+ *      calls http_answer() and returns, or
+ *   3. http_defer() (true: the connection is suspended), hands the request to another thread and
+ *      returns without touching it again. That thread calls http_answer(), then http_resume(), and
+ *      touches it no more.
+ *   4. When the reply is sent or the peer is gone, free_user(user) is called, on a thread of the
+ *      listener, and the request is freed.
+ *
+ * Life of a listener: http_open(); http_quiesce() closes the door; http_refuse_deferring(), after
+ * which http_deferred() can only fall, by http_resume(); when it is 0, http_close(). The library
+ * aborts the process when it is stopped with a suspended connection: http_close() asserts.
+ */
+#ifndef MUSTER_SERVER_HTTP_H
+#define MUSTER_SERVER_HTTP_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/usec.h"
+
+struct http;
+struct http_request;
+
+struct http_route {
+    const char *path;   /* exact; with '/' at its end, everything below */
+    const char *method; /* "POST", or "GET", which serves HEAD as well */
+    void (*handle)(void *arg, struct http_request *r);
+    int tag; /* for the handler */
+};
+
+struct http_options {
+    const char *listen; /* ADDR:PORT; port 0 takes a free one */
+    unsigned threads;
+    unsigned connection_limit;
+    size_t body_limit;
+    usec_t request_timeout; /* for headers, for a body, and for reading a reply, each */
+    const struct http_route *routes;
+    size_t n_routes;
+    void *arg; /* for handlers and refused */
+    /* A request to a known route was answered with this error status without its handler; may be
+     * NULL. Any thread of the listener. */
+    void (*refused)(void *arg, const struct http_route *route, int status);
+};
+
+/* What a handler sees. Belongs to the thread that has the request. */
+struct http_request {
+    const struct http_route *route;
+    char *path;
+    char peer[64];   /* "127.0.0.1:41000" */
+    struct buf body; /* whole */
+    usec_t started;  /* when the headers were there */
+    void *user;      /* the handler's own */
+    void (*free_user)(void *user);
+    struct http_inner *inner;
+};
+
+struct http *http_open(const struct http_options *options, struct err *err);
+/* Where it listens, with the real port. */
+const char *http_address(const struct http *h);
+
+/* The value of a query parameter ("" when it has none), or NULL. On the handler's thread. */
+const char *http_query(const struct http_request *r, const char *key);
+/* Queues the reply, taking the content of body. Once per request. */
+void http_answer(struct http_request *r, int status, const char *content_type, struct buf *body);
+/* false: the listener is ending, answer now. */
+bool http_defer(struct http_request *r);
+/* After http_answer(), on whatever thread has the request; it is gone then. */
+void http_resume(struct http_request *r);
+/* The connection's socket, valid between http_defer() and http_resume(). */
+int http_socket(const struct http_request *r);
+
+/* Cuts connections whose deadline has passed. To be called every second or so, any thread. */
+void http_sweep(struct http *h, usec_t now);
+
+struct http_stats {
+    size_t connections;
+    uint64_t cut; /* by a deadline, since the start */
+};
+void http_stats(struct http *h, struct http_stats *ret);
+
+void http_quiesce(struct http *h);
+void http_refuse_deferring(struct http *h);
+size_t http_deferred(const struct http *h);
+/* Waits until queued replies are sent, at most until `deadline`; frees. Returns NULL. */
+struct http *http_close(struct http *h, usec_t deadline);
+
+#endif

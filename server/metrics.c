@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/metrics.h"
+
+#include <dirent.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/map.h"
+#include "gang/gang.h"
+#include "gang/predicates.h"
+#include "k8s/cluster.h"
+#include "server/http.h"
+
+#define DURATION_FIRST (100)   /* 0.1 ms … 1.6 s */
+#define HELD_FIRST     (10000) /* 10 ms … 164 s */
+#define STEP_FIRST     (10)    /* 10 us … 164 ms */
+
+void histogram_add(struct histogram *h, usec_t first, usec_t value)
+{
+    size_t i = 0;
+    for (usec_t bound = first; i < METRIC_BUCKETS && value > bound; bound *= 2)
+        i++;
+    atomic_fetch_add_explicit(&h->buckets[i], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&h->sum, value, memory_order_relaxed);
+}
+
+void metrics_call(struct metrics *m, enum extender_verb verb, enum metric_outcome outcome,
+                  size_t bytes, usec_t duration, usec_t held)
+{
+    atomic_fetch_add_explicit(&m->requests[verb][outcome], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&m->request_bytes[verb], bytes, memory_order_relaxed);
+    histogram_add(&m->duration[verb], DURATION_FIRST, held > 0 ? duration - held : duration);
+    if (held >= 0)
+        histogram_add(&m->held, HELD_FIRST, held);
+}
+
+void metrics_step(struct metrics *m, usec_t duration)
+{
+    histogram_add(&m->step, STEP_FIRST, duration);
+}
+
+/* ---- text ---- */
+
+static void head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void one(struct buf *out, const char *name, const char *type, const char *help,
+                uint64_t value)
+{
+    head(out, name, type, help);
+    buf_printf(out, "%s %" PRIu64 "\n", name, value);
+}
+
+static uint64_t load(atomic_uint_fast64_t *counter)
+{
+    return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+/* label: "" or `verb="bind"`. */
+static void put_histogram(struct buf *out, const char *name, const char *label, usec_t first,
+                          struct histogram *h)
+{
+    uint64_t count = 0;
+    const char *comma = *label ? "," : "";
+    usec_t bound = first;
+    for (size_t i = 0; i < METRIC_BUCKETS; i++, bound *= 2) {
+        count += load(&h->buckets[i]);
+        buf_printf(out, "%s_bucket{%s%sle=\"%g\"} %" PRIu64 "\n", name, label, comma,
+                   (double)bound / 1e6, count);
+    }
+    count += load(&h->buckets[METRIC_BUCKETS]);
+    buf_printf(out, "%s_bucket{%s%sle=\"+Inf\"} %" PRIu64 "\n", name, label, comma, count);
+    const char *open = *label ? "{" : "", *close = *label ? "}" : "";
+    buf_printf(out, "%s_sum%s%s%s %.6f\n", name, open, label, close,
+               (double)atomic_load_explicit(&h->sum, memory_order_relaxed) / 1e6);
+    buf_printf(out, "%s_count%s%s%s %" PRIu64 "\n", name, open, label, close, count);
+}
+
+static void write_calls(struct metrics *m, struct buf *out)
+{
+    static const char *const outcomes[] = {
+#define X(id, name) name,
+        METRIC_OUTCOMES(X)
+#undef X
+    };
+    head(out, "muster_extender_requests_total", "counter",
+         "Calls of kube-scheduler, by verb and how they ended.");
+    for (int v = 0; v < EXTENDER_VERB_MAX; v++)
+        for (int o = 0; o < METRIC_OUTCOME_MAX; o++)
+            buf_printf(
+                out, "muster_extender_requests_total{verb=\"%s\",outcome=\"%s\"} %" PRIu64 "\n",
+                extender_verb_name((enum extender_verb)v), outcomes[o], load(&m->requests[v][o]));
+    head(out, "muster_extender_request_bytes_total", "counter", "Bytes of request bodies.");
+    for (int v = 0; v < EXTENDER_VERB_MAX; v++)
+        buf_printf(out, "muster_extender_request_bytes_total{verb=\"%s\"} %" PRIu64 "\n",
+                   extender_verb_name((enum extender_verb)v), load(&m->request_bytes[v]));
+    head(out, "muster_extender_request_duration_seconds", "histogram",
+         "From a call's headers to its reply, without the time a bind was held.");
+    for (int v = 0; v < EXTENDER_VERB_MAX; v++) {
+        char label[32];
+        snprintf(label, sizeof label, "verb=\"%s\"", extender_verb_name((enum extender_verb)v));
+        put_histogram(out, "muster_extender_request_duration_seconds", label, DURATION_FIRST,
+                      &m->duration[v]);
+    }
+    head(out, "muster_bind_held_seconds", "histogram", "How long bind calls were held.");
+    put_histogram(out, "muster_bind_held_seconds", "", HELD_FIRST, &m->held);
+    head(out, "muster_step_duration_seconds", "histogram",
+         "One step of the core: facts, plans, answers.");
+    put_histogram(out, "muster_step_duration_seconds", "", STEP_FIRST, &m->step);
+}
+
+static void write_core(const struct gang_core *core, struct buf *out)
+{
+    struct gang_stats s;
+    gang_core_stats(core, &s);
+    head(out, "muster_gangs", "gauge", "Gangs by state.");
+    for (int i = 0; i < GANG_STATE_MAX; i++)
+        buf_printf(out, "muster_gangs{state=\"%s\"} %zu\n", gang_state_name((enum gang_state)i),
+                   s.gangs[i]);
+    const struct {
+        const char *name, *type, *help;
+        uint64_t value;
+    } singles[] = {
+        {"muster_held_binds", "gauge", "Bind calls held now.", s.held},
+        {"muster_holds_total", "counter", "Bind calls that were held.", s.holds},
+        {"muster_slots_moved_total", "counter", "Slots of plans moved to other nodes.",
+         s.slots_moved},
+        {"muster_commits_total", "counter", "Gangs whose bindings were begun to be written.",
+         s.commits},
+        {"muster_hold_timeouts_total", "counter", "Gangs' holds that reached holdSeconds.",
+         s.hold_timeouts},
+        {"muster_attempts_timed_out_total", "counter", "Attempts ended by their schedule timeout.",
+         s.attempts_timed_out},
+        {"muster_wakes_total", "counter", "Waiting pods woken by a write.", s.wakes},
+        {"muster_nodes", "gauge", "Nodes known.", s.nodes},
+        {"muster_pods", "gauge", "Pods known.", s.pods},
+        {"muster_podgroups", "gauge", "PodGroups known.", s.groups},
+        {"muster_synced", "gauge", "1 when every list was read once.", gang_core_synced(core)},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(singles); i++)
+        one(out, singles[i].name, singles[i].type, singles[i].help, singles[i].value);
+    head(out, "muster_plans_total", "counter", "Plans by how they ended.");
+    buf_printf(out,
+               "muster_plans_total{result=\"made\"} %" PRIu64 "\n"
+               "muster_plans_total{result=\"failed\"} %" PRIu64 "\n"
+               "muster_plans_total{result=\"dropped\"} %" PRIu64 "\n",
+               s.plans_made, s.plans_failed, s.plans_dropped);
+    head(out, "muster_bindings_total", "counter", "Bindings written for gangs and single pods.");
+    buf_printf(out,
+               "muster_bindings_total{outcome=\"ok\"} %" PRIu64 "\n"
+               "muster_bindings_total{outcome=\"refused\"} %" PRIu64 "\n"
+               "muster_bindings_total{outcome=\"unclear\"} %" PRIu64 "\n",
+               s.bindings_ok, s.bindings_refused, s.bindings_unclear);
+}
+
+/* ---- devices, summed over the nodes ---- */
+
+struct device_sum {
+    int64_t allocatable, used, reserved;
+};
+
+struct device_walk {
+    const struct gang_core *core;
+    struct map sums;
+};
+
+static void add_amount(void *arg, const char *resource, int64_t allocatable, int64_t used,
+                       int64_t reserved)
+{
+    struct device_walk *w = arg;
+    if (!gang_is_device(resource))
+        return;
+    struct device_sum *sum = map_get(&w->sums, resource);
+    if (!sum) {
+        sum = xcalloc(1, sizeof *sum);
+        map_set(&w->sums, resource, sum);
+    }
+    sum->allocatable += allocatable;
+    sum->used += used;
+    sum->reserved += reserved;
+}
+
+static void add_node(void *arg, const struct gang_node_view *view)
+{
+    struct device_walk *w = arg;
+    gang_core_each_amount(w->core, view->facts->name, add_amount, w);
+}
+
+static void put_label(struct buf *out, const char *value)
+{
+    for (; *value; value++) {
+        if (*value == '"' || *value == '\\')
+            buf_putc(out, '\\');
+        buf_putc(out, *value == '\n' ? ' ' : *value);
+    }
+}
+
+static void write_devices(const struct gang_core *core, struct buf *out)
+{
+    static const struct {
+        const char *name, *help;
+        size_t offset;
+    } gauges[] = {
+        {"muster_allocatable_devices", "Devices of all nodes, by resource.",
+         offsetof(struct device_sum, allocatable)},
+        {"muster_used_devices", "Devices charged for assigned pods.",
+         offsetof(struct device_sum, used)},
+        {"muster_reserved_devices", "Devices reserved by plans.",
+         offsetof(struct device_sum, reserved)},
+    };
+    struct device_walk w = {.core = core, .sums = MAP_INIT};
+    gang_core_each_node(core, add_node, &w);
+    for (size_t i = 0; i < ARRAY_SIZE(gauges); i++) {
+        head(out, gauges[i].name, "gauge", gauges[i].help);
+        map_for_each (e, &w.sums) {
+            buf_printf(out, "%s{resource=\"", gauges[i].name);
+            put_label(out, e->key);
+            buf_printf(out, "\"} %" PRId64 "\n",
+                       *(int64_t *)(void *)((char *)e->value + gauges[i].offset));
+        }
+    }
+    map_for_each (e, &w.sums) {
+        free(e->value);
+    }
+    map_done(&w.sums);
+}
+
+/* ---- listeners and the process ---- */
+
+static void write_listeners(struct http *verbs, struct http *ops, struct buf *out)
+{
+    struct http_stats v = {0}, o = {0};
+    if (verbs)
+        http_stats(verbs, &v);
+    if (ops)
+        http_stats(ops, &o);
+    head(out, "muster_http_connections", "gauge", "Open connections, by listener.");
+    buf_printf(out, "muster_http_connections{listener=\"verbs\"} %zu\n", v.connections);
+    buf_printf(out, "muster_http_connections{listener=\"ops\"} %zu\n", o.connections);
+    head(out, "muster_http_connections_cut_total", "counter",
+         "Connections closed because a client was too slow.");
+    buf_printf(out, "muster_http_connections_cut_total{listener=\"verbs\"} %" PRIu64 "\n", v.cut);
+    buf_printf(out, "muster_http_connections_cut_total{listener=\"ops\"} %" PRIu64 "\n", o.cut);
+}
+
+static uint64_t resident_bytes(void)
+{
+    unsigned long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "re");
+    if (f) {
+        if (fscanf(f, "%*u %lu", &pages) != 1)
+            pages = 0;
+        fclose(f);
+    }
+    return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static uint64_t open_files(void)
+{
+    uint64_t n = 0;
+    DIR *d = opendir("/proc/self/fd");
+    if (!d)
+        return 0;
+    while (readdir(d))
+        n++;
+    closedir(d);
+    return n - 3; /* ".", ".." and the folder itself */
+}
+
+static void write_process(struct buf *out)
+{
+    struct rusage u;
+    getrusage(RUSAGE_SELF, &u);
+    one(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
+    one(out, "process_open_fds", "gauge", "Open files.", open_files());
+    head(out, "process_cpu_seconds_total", "counter", "CPU time, user and system.");
+    buf_printf(out, "process_cpu_seconds_total %.2f\n",
+               (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+                   (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6);
+    head(out, "muster_build_info", "gauge", "Always 1; the version is the label.");
+    buf_printf(out, "muster_build_info{version=\"%s\"} 1\n", MUSTER_VERSION);
+}
+
+void metrics_write(struct metrics *m, const struct gang_core *core, struct cluster *cluster,
+                   struct http *verbs, struct http *ops, struct buf *out)
+{
+    write_calls(m, out);
+    write_core(core, out);
+    write_devices(core, out);
+    write_listeners(verbs, ops, out);
+    write_process(out);
+    if (cluster && cluster->ops->metrics)
+        cluster->ops->metrics(cluster, out);
+}
