@@ -66,7 +66,8 @@ enum builtin_happening_kind {
 
 struct builtin_happening {
     enum builtin_happening_kind kind;
-    enum scenario_kind object;
+    enum manifest_kind object;
+    const json_t *json;    /* the object */
     const char *ns, *name; /* ns "" where there is none */
     const char *node;      /* BOUND, RUNNING, FINISHED; else NULL */
     const char *text;      /* may be NULL */
@@ -79,10 +80,13 @@ usec_t builtin_cluster_clock(const struct cluster *c, usec_t now);
 /* Nothing is to come but new attempts of pods that could not be placed. */
 bool builtin_cluster_settled(const struct cluster *c);
 /* An object as it is now, borrowed; NULL when there is none. api_group NULL: any. */
-const json_t *builtin_cluster_object(const struct cluster *c, enum scenario_kind kind,
+const json_t *builtin_cluster_object(const struct cluster *c, enum manifest_kind kind,
                                      const char *api_group, const char *ns, const char *name);
 typedef void builtin_object_fn(void *arg, const json_t *object);
-void builtin_cluster_each(const struct cluster *c, enum scenario_kind kind, builtin_object_fn *fn,
+void builtin_cluster_each(const struct cluster *c, enum manifest_kind kind, builtin_object_fn *fn,
                           void *arg);
+/* The last events that were sent, at most 1000, as objects {time, kind, namespace, name, type,
+ * reason, message}; borrowed. */
+const json_t *builtin_cluster_events(const struct cluster *c);
 
 #endif

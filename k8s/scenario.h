@@ -36,39 +36,13 @@
 #include "base/err.h"
 #include "base/usec.h"
 #include "gang/effect.h"
+#include "k8s/manifest.h"
 
 struct gang_config;
 
-/* The kinds of objects that the built-in cluster knows: id, API group ("*": of a dialect), kind,
- * namespaced, what it does with one. */
-#define SCENARIO_KINDS(X)                                                                          \
-    X(NODE, "", "Node", false, "pods are placed on it")                                            \
-    X(POD, "", "Pod", true, "scheduled, then runs for its duration")                               \
-    X(JOB, "batch", "Job", true, "creates pods")                                                   \
-    X(POD_GROUP, "*", "PodGroup", true, "what pods are linked to")                                 \
-    X(QUOTA, "", "ResourceQuota", true, "limits the number of pods in a namespace")                \
-    X(PRIORITY_CLASS, "scheduling.k8s.io", "PriorityClass", false, "gives pods their priority")    \
-    X(NAMESPACE, "", "Namespace", false, "kept, no effect")                                        \
-    X(CONFIG_MAP, "", "ConfigMap", true, "kept, no effect")                                        \
-    X(SERVICE, "", "Service", true, "kept, no effect")                                             \
-    X(SERVICE_ACCOUNT, "", "ServiceAccount", true, "kept, no effect")                              \
-    X(QUEUE, "*", "Queue", false, "kept, no effect")
-
-enum scenario_kind {
-#define X(id, group, kind, namespaced, help) KIND_##id,
-    SCENARIO_KINDS(X)
-#undef X
-        KIND_MAX
-};
-
-/* Of an object with apiVersion and kind; KIND_MAX when it is not known. */
-enum scenario_kind scenario_kind_of(const json_t *object);
-const char *scenario_kind_name(enum scenario_kind kind);
-bool scenario_kind_namespaced(enum scenario_kind kind);
-
 /* An object named in a timetable (delete, scale). */
 struct scenario_target {
-    enum scenario_kind kind;
+    enum manifest_kind kind;
     const char *api_group; /* of a PodGroup; NULL: any */
     const char *ns;        /* "" for kinds without one */
     const char *name;
@@ -79,18 +53,18 @@ struct scenario_step {
     usec_t at;
     usec_t every;  /* 0: once */
     int64_t times; /* at most; INT64_MAX: for ever */
-    json_t *todo;  /* {create: [objects], delete, cordon, uncordon, scale: […]}, all present */
+    json_t *todo;  /* {create: [objects], delete, cordon, uncordon, scale: […]} */
 };
 
 struct scenario_expect {
     usec_t at;
-    const char *ns, *name;
+    char *ns, *name;
     bool gang;                    /* else a pod */
     enum gang_state state;        /* GANG_STATE_MAX: not asked; the same for what follows */
     enum gang_reason_code reason; /* REASON_MAX */
     int64_t bound;                /* -1 */
     const char *phase, *node;     /* NULL; node "": not bound */
-    const char *where;            /* the place in the file, for messages */
+    char *where;                  /* the place in the file, for messages */
 };
 
 struct scenario {

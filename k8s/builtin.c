@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/builtin.h"
+
+#include "base/log.h"
+#include "k8s/builtin_internal.h"
+#include "k8s/decode.h"
+#include "k8s/dialect.h"
+#include "k8s/field.h"
+
+enum { MAX_EVENTS = 1000 };
+
+/* ---- tasks and time ---- */
+
+struct task *builtin_task(void (*run)(struct builtin *b, struct task *t))
+{
+    struct task *t = xcalloc(1, sizeof *t);
+    t->run = run;
+    return t;
+}
+
+static void task_free(struct task *t)
+{
+    free(t->uid);
+    free(t->ns);
+    free(t->name);
+    free(t->to);
+    json_decref(t->json);
+    free(t);
+}
+
+void builtin_at(struct builtin *b, usec_t at, struct task *t)
+{
+    heap_set(&b->tasks, &t->node, at);
+}
+
+const char *builtin_timestamp(const struct builtin *b, char buf[32])
+{
+    return time_format(b->wall + (b->now - b->origin), buf);
+}
+
+/* ---- out to the core ---- */
+
+void builtin_post(struct builtin *b, struct gang_event *ev)
+{
+    b->sink.post(b->sink.arg, ev);
+}
+
+uint64_t builtin_new_call(struct builtin *b)
+{
+    return CLUSTER_CALL | ++b->calls;
+}
+
+static void post_gone(struct builtin *b, enum gang_event_kind kind, const json_t *json)
+{
+    struct gang_event ev = {.kind = kind};
+    cleanup_free char *group = manifest_group(json);
+    ev.gone.name = xstrdup(manifest_name(json));
+    if (kind != GANG_EV_NODE_GONE)
+        ev.gone.ns = xstrdup(manifest_ns(json));
+    if (kind == GANG_EV_GROUP_GONE)
+        ev.gone.api_group = xstrdup(group);
+    builtin_post(b, &ev);
+}
+
+/* An object that cannot be decoded after a patch is not shown; it was checked when it came. */
+static void skipped(const struct err *err)
+{
+    log_warning("built-in cluster: object skipped", "why", err->text, NULL);
+}
+
+static void show_node(struct builtin *b, const json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_NODE_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_NODE_GONE, json);
+        cache_remove_node(b, manifest_name(json));
+        return;
+    }
+    ev.node = decode_node(json, &err);
+    if (!ev.node) {
+        skipped(&err);
+        return;
+    }
+    builtin_post(b, &ev);
+    cache_set_node(b, json);
+}
+
+static void show_pod(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_POD_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_POD_GONE, json);
+        sched_remove_pod(b, field_peek(json, "metadata", "uid", NULL));
+        return;
+    }
+    ev.pod = decode_pod(json, &err);
+    if (!ev.pod) {
+        skipped(&err);
+        return;
+    }
+    builtin_post(b, &ev);
+    sched_show_pod(b, json);
+}
+
+static void show_group(struct builtin *b, const json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_GROUP_GONE, json);
+        return;
+    }
+    cleanup_free char *group = manifest_group(json);
+    ev.group = decode_group(dialect_by_group(group), json, &err);
+    if (ev.group)
+        builtin_post(b, &ev);
+    else
+        skipped(&err);
+}
+
+static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
+{
+    if (kind == KIND_NODE)
+        show_node(b, json, gone);
+    else if (kind == KIND_POD)
+        show_pod(b, json, gone);
+    else if (kind == KIND_POD_GROUP)
+        show_group(b, json, gone);
+}
+
+static void show_later(struct builtin *b, struct task *t)
+{
+    show(b, (enum manifest_kind)t->id, t->json, t->n != 0);
+}
+
+void builtin_show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
+{
+    if (b->listing) {
+        show(b, kind, json, gone);
+        return;
+    }
+    struct task *t = builtin_task(show_later);
+    t->id = kind;
+    t->json = json_incref(json);
+    t->n = gone;
+    builtin_at(b, b->now + COST_WATCH, t);
+}
+
+void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const struct object *o,
+                  const char *node, const char *text)
+{
+    struct builtin_happening what = {
+        .kind = kind,
+        .object = o->kind,
+        .json = o->json,
+        .ns = manifest_ns(o->json),
+        .name = manifest_name(o->json),
+        .node = node,
+        .text = text,
+    };
+    if (b->watch)
+        b->watch(b->watch_arg, b->now - b->origin, &what);
+}
+
+/* ---- effects ---- */
+
+static void post_result(struct builtin *b, enum gang_event_kind kind, const struct task *t,
+                        enum gang_outcome outcome, const char *node, const char *text)
+{
+    struct gang_event ev = {.kind = kind};
+    ev.result.uid = xstrdup(t->uid);
+    ev.result.node = xstrdup_null(node);
+    ev.result.text = xstrdup_null(text);
+    ev.result.outcome = outcome;
+    builtin_post(b, &ev);
+}
+
+/* Answers as the pods/binding subresource: source pkg/registry/core/pod/storage assignPod. */
+static void bind_write(struct builtin *b, struct task *t)
+{
+    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    cleanup_free char *text = NULL;
+    enum gang_outcome outcome = OUTCOME_UNCLEAR;
+    const char *node = o ? field_peek(o->json, "spec", "nodeName", NULL) : NULL;
+    if (!o) {
+        outcome = OUTCOME_REFUSED;
+        text = xasprintf("pods \"%s\" not found", t->name);
+    } else if (strcmp(o->uid, t->uid) != 0) {
+        outcome = OUTCOME_REFUSED;
+        text = xasprintf("the UID in the precondition (%s) does not match the UID in record (%s)",
+                         t->uid, o->uid);
+    } else if (field_peek(o->json, "metadata", "deletionTimestamp", NULL)) {
+        text = xasprintf("pod %s is being deleted, cannot be assigned to a host", t->name);
+    } else if (node) {
+        text = xasprintf("pod %s is already assigned to node \"%s\"", t->name, node);
+    } else {
+        outcome = OUTCOME_OK;
+        json_t *patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s}]}}", "spec", "nodeName", t->to,
+                                  "status", "conditions", "type", "PodScheduled", "status", "True");
+        store_patch(b, o, patch);
+        json_decref(patch);
+        run_bound(b, o);
+    }
+    post_result(b, GANG_EV_BIND_DONE, t, outcome, t->to, text);
+}
+
+static void pod_read(struct builtin *b, struct task *t)
+{
+    const struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    if (!o || strcmp(o->uid, t->uid) != 0) {
+        post_result(b, GANG_EV_POD_READ, t, OUTCOME_REFUSED, NULL, "no such pod");
+        return;
+    }
+    const char *node = field_peek(o->json, "spec", "nodeName", NULL);
+    post_result(b, GANG_EV_POD_READ, t, node ? OUTCOME_OK : OUTCOME_UNBOUND, node, NULL);
+}
+
+static void nominate_write(struct builtin *b, struct task *t)
+{
+    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    if (!o || strcmp(o->uid, t->uid) != 0 ||
+        str_eq(field_peek(o->json, "status", "nominatedNodeName", NULL), t->to))
+        return;
+    json_t *patch = json_pack("{s:{s:o}}", "status", "nominatedNodeName",
+                              t->to ? json_string(t->to) : json_null());
+    store_patch(b, o, patch);
+    json_decref(patch);
+}
+
+static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t cost,
+                       void (*run)(struct builtin *b, struct task *t))
+{
+    struct task *t = builtin_task(run);
+    t->ns = xstrdup(e->pod.ns);
+    t->name = xstrdup(e->pod.name);
+    t->uid = xstrdup(e->pod.uid);
+    t->to = xstrdup_null(e->pod.node);
+    builtin_at(b, b->now + cost, t);
+}
+
+/* Stored at once, so that the next status is computed from this one; shown after WATCH. */
+static void write_status(struct builtin *b, const struct gang_status *status)
+{
+    char stamp[32];
+    usec_t wall;
+    const struct dialect *d = dialect_by_group(status->ref->api_group);
+    struct object *o =
+        store_find(b, KIND_POD_GROUP, status->ref->api_group, status->ref->ns, status->ref->name);
+    if (!d || !o || time_parse(builtin_timestamp(b, stamp), &wall, NULL) < 0)
+        return;
+    json_t *patch = d->status(status, o->json, wall);
+    if (patch)
+        store_patch(b, o, patch);
+    json_decref(patch);
+}
+
+static struct object *object_of_event(struct builtin *b, const struct gang_effect *e)
+{
+    if (strcmp(e->event.kind, "Pod") == 0)
+        return store_find(b, KIND_POD, NULL, e->event.ns, e->event.name);
+    return store_find(b, KIND_POD_GROUP, e->event.api_group, e->event.ns, e->event.name);
+}
+
+static void keep_event(struct builtin *b, const struct gang_effect *e)
+{
+    char stamp[32];
+    struct object *o = object_of_event(b, e);
+    json_t *event =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time", builtin_timestamp(b, stamp),
+                  "kind", e->event.kind, "namespace", e->event.ns, "name", e->event.name, "type",
+                  e->event.warning ? "Warning" : "Normal", "reason", e->event.reason, "message",
+                  e->event.message);
+    if (event)
+        json_array_append_new(b->events, event);
+    if (json_array_size(b->events) > MAX_EVENTS)
+        json_array_remove(b->events, 0);
+    if (!o)
+        return;
+    cleanup_free char *text = xasprintf("%s: %s", e->event.reason, e->event.message);
+    builtin_tell(b, BUILTIN_EVENT, o, NULL, text);
+}
+
+/* ---- the operations ---- */
+
+static struct builtin *of(const struct cluster *c)
+{
+    return CONTAINER_OF((struct cluster *)(uintptr_t)c, struct builtin, base);
+}
+
+static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effect *e)
+{
+    struct builtin *b = of(c);
+    b->now = now;
+    switch (e->kind) {
+    case GANG_BIND:
+        pod_effect(b, e, COST_WRITE, bind_write);
+        break;
+    case GANG_READ_POD:
+        pod_effect(b, e, COST_READ, pod_read);
+        break;
+    case GANG_NOMINATE:
+        pod_effect(b, e, COST_WRITE, nominate_write);
+        break;
+    case GANG_STATUS:
+        write_status(b, &e->status);
+        break;
+    case GANG_EVENT:
+        keep_event(b, e);
+        break;
+    case GANG_REPLY_FILTER:
+    case GANG_REPLY_PRIORITIZE:
+    case GANG_REPLY_PREEMPT:
+    case GANG_REPLY_BIND:
+        sched_reply(b, e);
+        break;
+    case GANG_EFFECT_MAX:
+        break;
+    }
+}
+
+static void start(struct builtin *b)
+{
+    b->started = true;
+    b->origin = b->now;
+    if (b->wall < 0)
+        b->wall = usec_wall();
+    b->listing = true;
+    for (size_t i = 0; i < json_array_size(b->scenario->objects); i++)
+        run_create(b, json_deep_copy(json_array_get(b->scenario->objects, i)));
+    b->listing = false;
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    builtin_post(b, &synced);
+    run_timetable(b);
+}
+
+static void builtin_advance(struct cluster *c, usec_t now)
+{
+    struct builtin *b = of(c);
+    b->now = now;
+    if (sched_asks(&b->sched))
+        return; /* its reply comes first: the call borrows from what may change now */
+    if (!b->started)
+        start(b);
+    for (struct heap_node *n; (n = heap_top(&b->tasks)) != NULL && n->at <= now;) {
+        struct task *t = CONTAINER_OF(n, struct task, node);
+        heap_remove(&b->tasks, n);
+        t->run(b, t);
+        task_free(t);
+    }
+    sched_advance(b);
+}
+
+static usec_t builtin_next(const struct cluster *c)
+{
+    const struct builtin *b = of(c);
+    if (!b->started)
+        return 0;
+    if (sched_asks(&b->sched))
+        return USEC_NEVER;
+    const struct heap_node *n = heap_top(&b->tasks);
+    usec_t sched = sched_next(b), task = n ? n->at : USEC_NEVER;
+    return task < sched ? task : sched;
+}
+
+static void builtin_close(struct cluster *c, usec_t deadline)
+{
+    (void)deadline; /* no writes are under way */
+    struct builtin *b = of(c);
+    for (struct heap_node *n; (n = heap_top(&b->tasks)) != NULL;) {
+        heap_remove(&b->tasks, n);
+        task_free(CONTAINER_OF(n, struct task, node));
+    }
+    heap_done(&b->tasks);
+    sched_done(&b->sched);
+    store_done(b);
+    json_decref(b->events);
+    scenario_free(b->scenario);
+    free(b);
+}
+
+static const struct cluster_ops builtin_ops = {
+    .apply = builtin_apply,
+    .advance = builtin_advance,
+    .next = builtin_next,
+    .close = builtin_close,
+};
+
+struct cluster *builtin_cluster_new(struct scenario *scenario, const struct cluster_sink *sink,
+                                    usec_t wall)
+{
+    struct builtin *b = xcalloc(1, sizeof *b);
+    b->base.ops = &builtin_ops;
+    b->sink = *sink;
+    b->scenario = scenario;
+    b->wall = wall;
+    b->events = json_array();
+    sched_init(&b->sched);
+    return &b->base;
+}
+
+int builtin_cluster_open(const char *path, const struct cluster_sink *sink, struct cluster **ret,
+                         struct err *err)
+{
+    struct scenario *s = scenario_load(path, err);
+    if (!s)
+        return -1;
+    *ret = builtin_cluster_new(s, sink, /* wall= */ -1);
+    return 0;
+}
+
+/* ---- looking on ---- */
+
+void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg)
+{
+    struct builtin *b = of(c);
+    b->watch = fn;
+    b->watch_arg = arg;
+}
+
+usec_t builtin_cluster_clock(const struct cluster *c, usec_t now)
+{
+    const struct builtin *b = of(c);
+    return b->started ? now - b->origin : 0;
+}
+
+bool builtin_cluster_settled(const struct cluster *c)
+{
+    const struct builtin *b = of(c);
+    return b->started && !heap_top(&b->tasks) && sched_settled(&b->sched);
+}
+
+const json_t *builtin_cluster_object(const struct cluster *c, enum manifest_kind kind,
+                                     const char *api_group, const char *ns, const char *name)
+{
+    const struct object *o = store_find(of(c), kind, api_group, ns, name);
+    return o ? o->json : NULL;
+}
+
+void builtin_cluster_each(const struct cluster *c, enum manifest_kind kind, builtin_object_fn *fn,
+                          void *arg)
+{
+    map_for_each (e, &of(c)->objects[kind]) {
+        const struct object *o = e->value;
+        fn(arg, o->json);
+    }
+}
+
+const json_t *builtin_cluster_events(const struct cluster *c)
+{
+    return of(c)->events;
+}

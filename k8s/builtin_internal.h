@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * builtin_internal.h - what the files of the built-in cluster share with each other, and nobody
+ * else.
+ *
+ *   builtin.c        the cluster's operations, effects, what watches show, time
+ *   builtin_store.c  objects as an API server keeps them: create, update, remove, quota, owners
+ *   builtin_run.c    what happens to them: pods run, Jobs create pods, the timetable
+ *   builtin_cache.c  the driver's picture of nodes, and the filters of kube-scheduler
+ *   builtin_sched.c  the driver: kube-scheduler's queue, its scheduling and binding cycles
+ *
+ * JSON of an object is never changed in place once it is stored: an update stores a new tree, so
+ * that what a watch is about to show stays what it was.
+ */
+#ifndef MUSTER_K8S_BUILTIN_INTERNAL_H
+#define MUSTER_K8S_BUILTIN_INTERNAL_H
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "k8s/builtin.h"
+
+enum {
+#define X(id, usec, help) COST_##id = (usec),
+    BUILTIN_COSTS(X)
+#undef X
+};
+
+struct object {
+    enum manifest_kind kind;
+    char *key; /* in builtin.objects[kind] */
+    json_t *json;
+    char *uid;
+    /* Jobs */
+    int64_t next_index;
+    bool sync_due;
+    bool over_quota;
+};
+
+struct builtin;
+
+/* Something that happens at a time. The fields behind run are its arguments, owned. */
+struct task {
+    struct heap_node node;
+    void (*run)(struct builtin *b, struct task *t);
+    char *uid; /* of the object it is about */
+    char *ns, *name, *to;
+    json_t *json;
+    uint64_t id;
+    int64_t n;
+};
+
+struct sched_node;
+
+/* ---- the driver ---- */
+
+/* Where a pod is in the scheduler. */
+enum sched_place {
+    SCHED_GATED,
+    SCHED_ACTIVE,
+    SCHED_BACKOFF,       /* woken, tried when the active queue is empty */
+    SCHED_ERROR_BACKOFF, /* sits its backoff out */
+    SCHED_UNSCHEDULABLE, /* until an event wakes it */
+    SCHED_CYCLE,         /* its scheduling cycle runs */
+    SCHED_ASSUMED,       /* has a node in the scheduler's picture, not yet in the watch's */
+    SCHED_ASSIGNED,
+};
+
+struct sched_pod {
+    enum sched_place place;
+    struct list link;      /* queue of its place */
+    struct heap_node wake; /* ERROR_BACKOFF: end of it; UNSCHEDULABLE: flush */
+    json_t *json;          /* as the watch showed it last */
+    struct gang_pod_facts *facts;
+    struct gang_amounts requests;
+    usec_t stamp; /* queue order among equal priorities */
+    uint64_t seq;
+    int rejections, errors;  /* in a row; they set the backoff */
+    bool by_extender;        /* the last rejection was (also) the extender's */
+    char *message;           /* of the PodScheduled condition */
+    struct sched_node *node; /* ASSUMED, ASSIGNED: charged to it */
+    char *node_name;         /* the same, also when the node is not (yet) known */
+    struct list on_node;
+    struct list nominated; /* in sched_node.nominated while it waits */
+    uint64_t call;         /* bind call not yet answered; 0: none */
+};
+
+struct sched_node {
+    struct gang_node_facts *facts;
+    struct gang_amounts used;
+    struct list pods;      /* sched_pod.on_node */
+    struct list nominated; /* sched_pod.nominated */
+    int64_t n_pods;
+};
+
+/* Refusals by their words, as the scheduler counts them in its message. */
+struct sched_refusals {
+    struct map counts; /* words -> size_t * */
+};
+
+enum sched_state { SCHED_IDLE, SCHED_NOMINATED, SCHED_FILTER, SCHED_PRIORITIZE };
+
+struct sched {
+    struct map pods;  /* uid -> sched_pod */
+    struct map nodes; /* name -> sched_node */
+    struct sched_node **order;
+    size_t n_order, cap_order;
+    struct list active, backoff, unschedulable, resting; /* resting: all other places */
+    struct heap wake;
+    uint64_t seq;
+    size_t next_start; /* where the next scan begins */
+
+    /* the cycle that runs */
+    enum sched_state state;
+    usec_t free_at;
+    struct sched_pod *pod;
+    uint64_t call;
+    struct sched_node **offered;
+    const char **names;
+    size_t n_offered, cap_offered;
+    struct sched_refusals refusals;
+    bool extender_refused;
+};
+
+struct builtin {
+    struct cluster base;
+    struct cluster_sink sink;
+    struct scenario *scenario;
+    usec_t wall; /* wall clock at origin; -1: read the clock at the first advance() */
+    usec_t now, origin;
+    bool started, listing;
+    uint64_t revision, uids, calls;
+    struct map objects[KIND_MAX];
+    struct map pods; /* uid -> object */
+    struct heap tasks;
+    json_t *events; /* the last ones */
+    struct sched sched;
+    builtin_watch_fn *watch;
+    void *watch_arg;
+};
+
+/* ---- builtin.c ---- */
+
+/* A task to fill in and hand to builtin_at(). */
+struct task *builtin_task(void (*run)(struct builtin *b, struct task *t));
+void builtin_at(struct builtin *b, usec_t at, struct task *t);
+void builtin_post(struct builtin *b, struct gang_event *ev);
+uint64_t builtin_new_call(struct builtin *b);
+/* Shows an object to core and driver, a moment later; gone: that it was deleted. */
+void builtin_show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone);
+void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const struct object *o,
+                  const char *node, const char *text);
+/* "2026-01-01T00:00:00Z", now on the scenario's wall clock. */
+const char *builtin_timestamp(const struct builtin *b, char buf[32]);
+
+/* ---- builtin_store.c ---- */
+
+struct object *store_find(const struct builtin *b, enum manifest_kind kind, const char *api_group,
+                          const char *ns, const char *name);
+struct object *store_pod(const struct builtin *b, const char *uid);
+/* Takes the manifest. NULL with ERR_CONFLICT (exists) or ERR_FORBIDDEN (quota). */
+struct object *store_create(struct builtin *b, json_t *manifest, struct err *err);
+/* Stores a merge patch (RFC 7396) of the object; the patch is borrowed. */
+void store_patch(struct builtin *b, struct object *o, const json_t *patch);
+/* Removes it at once, and what it owns. */
+void store_remove(struct builtin *b, struct object *o);
+void store_done(struct builtin *b);
+
+/* ---- builtin_run.c ---- */
+
+/* After these were stored. */
+void run_created(struct builtin *b, struct object *o);
+void run_bound(struct builtin *b, struct object *pod);
+void run_removed(struct builtin *b, enum manifest_kind kind, const json_t *json);
+/* As `kubectl delete`: a bound pod ends a little later. */
+void run_delete(struct builtin *b, struct object *o);
+void run_timetable(struct builtin *b);
+void run_create(struct builtin *b, json_t *manifest);
+
+/* ---- builtin_cache.c ---- */
+
+void cache_set_node(struct builtin *b, const json_t *json);
+void cache_remove_node(struct builtin *b, const char *name);
+struct sched_node *cache_node(const struct sched *s, const char *name);
+void cache_charge(struct sched *s, struct sched_pod *pod, const char *node);
+void cache_discharge(struct sched_pod *pod);
+void cache_nominate(struct sched *s, struct sched_pod *pod);
+/* NULL when it fits, else why not; constant text or owned by the node's facts. */
+const char *cache_refusal(const struct sched_pod *pod, const struct sched_node *node,
+                          char buf[128]);
+int cache_score(const struct sched_pod *pod, const struct sched_node *node);
+void cache_done(struct sched *s);
+
+/* ---- builtin_sched.c ---- */
+
+void sched_init(struct sched *s);
+void sched_show_pod(struct builtin *b, json_t *json);
+void sched_remove_pod(struct builtin *b, const char *uid);
+/* Something happened; `room`: it may have made room. */
+void sched_event(struct builtin *b, bool room);
+void sched_advance(struct builtin *b);
+usec_t sched_next(const struct builtin *b);
+void sched_reply(struct builtin *b, const struct gang_effect *effect);
+/* A filter or prioritize call is not answered yet: nothing may change meanwhile. */
+bool sched_asks(const struct sched *s);
+bool sched_settled(const struct sched *s);
+void sched_done(struct sched *s);
+
+#endif

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "k8s/builtin_internal.h"
+#include "k8s/dialect.h"
+#include "k8s/field.h"
+
+/* PodGroups of different APIs may have the same name. */
+static char *object_key(enum manifest_kind kind, const char *group, const char *ns,
+                        const char *name)
+{
+    if (kind == KIND_POD_GROUP)
+        return xasprintf("%s|%s/%s", group, ns, name);
+    return xasprintf("%s/%s", ns, name);
+}
+
+static struct object *find_group(const struct builtin *b, const char *ns, const char *name)
+{
+    for (const struct dialect *const *d = dialects; *d; d++) {
+        struct object *o = store_find(b, KIND_POD_GROUP, (*d)->api_group, ns, name);
+        if (o)
+            return o;
+    }
+    return NULL;
+}
+
+struct object *store_find(const struct builtin *b, enum manifest_kind kind, const char *api_group,
+                          const char *ns, const char *name)
+{
+    if (kind == KIND_POD_GROUP && !api_group)
+        return find_group(b, ns, name);
+    cleanup_free char *key = object_key(kind, api_group, ns, name);
+    return map_get(&b->objects[kind], key);
+}
+
+struct object *store_pod(const struct builtin *b, const char *uid)
+{
+    return map_get(&b->pods, uid);
+}
+
+/* ---- what the API server fills in ---- */
+
+/* The builtin classes: source scheduling.SystemPriorityClasses(). */
+static int64_t class_value(const struct builtin *b, const char *name)
+{
+    if (strcmp(name, "system-cluster-critical") == 0)
+        return 2000000000;
+    if (strcmp(name, "system-node-critical") == 0)
+        return 2000001000;
+    const struct object *o = store_find(b, KIND_PRIORITY_CLASS, NULL, "", name);
+    return o ? json_integer_value(json_object_get(o->json, "value")) : 0;
+}
+
+static const char *default_class(const struct builtin *b)
+{
+    map_for_each (e, &b->objects[KIND_PRIORITY_CLASS]) {
+        const struct object *o = e->value;
+        if (json_is_true(json_object_get(o->json, "globalDefault")))
+            return manifest_name(o->json);
+    }
+    return NULL;
+}
+
+static void admit_pod(const struct builtin *b, json_t *pod)
+{
+    json_t *spec = json_object_get(pod, "spec");
+    const char *class = field_peek(spec, "priorityClassName", NULL);
+    if (!class)
+        class = default_class(b);
+    if (class && !json_object_get(spec, "priority"))
+        json_object_set_new(spec, "priority", json_integer(class_value(b, class)));
+    if (!json_object_get(spec, "schedulerName"))
+        json_object_set_new(spec, "schedulerName", json_string("default-scheduler"));
+    json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
+}
+
+/* An owner named by kind and name alone gets its uid, so that a scenario can say it. */
+static void resolve_owners(const struct builtin *b, json_t *meta)
+{
+    const char *ns = field_peek(meta, "namespace", NULL);
+    size_t i;
+    json_t *owner;
+    json_array_foreach(json_object_get(meta, "ownerReferences"), i, owner)
+    {
+        const char *kind = field_peek(owner, "kind", NULL), *name = field_peek(owner, "name", NULL);
+        if (!str_eq(kind, "Job") || !name || field_peek(owner, "uid", NULL))
+            continue;
+        const struct object *job = store_find(b, KIND_JOB, NULL, ns ? ns : "", name);
+        if (job)
+            json_object_set_new(owner, "uid", json_string(job->uid));
+    }
+}
+
+static void set_revision(struct builtin *b, json_t *json)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, ++b->revision);
+    json_object_set_new(json_object_get(json, "metadata"), "resourceVersion", json_string(text));
+}
+
+static void fill_in(struct builtin *b, enum manifest_kind kind, json_t *json)
+{
+    char text[64], stamp[32];
+    json_t *meta = json_object_get(json, "metadata");
+    snprintf(text, sizeof text, "00000000-0000-4000-8000-%012" PRIu64, ++b->uids);
+    json_object_set_new(meta, "uid", json_string(text));
+    json_object_set_new(meta, "creationTimestamp", json_string(builtin_timestamp(b, stamp)));
+    resolve_owners(b, meta);
+    set_revision(b, json);
+    if (kind == KIND_POD)
+        admit_pod(b, json);
+}
+
+/* ---- quota ---- */
+
+static bool quota_limit(const json_t *quota, int64_t *ret)
+{
+    const json_t *hard = json_object_get(json_object_get(quota, "spec"), "hard");
+    const json_t *pods = json_object_get(hard, "pods");
+    if (!pods)
+        pods = json_object_get(hard, "count/pods");
+    if (json_is_integer(pods))
+        *ret = json_integer_value(pods);
+    else if (json_is_string(pods))
+        *ret = strtoll(json_string_value(pods), NULL, 10);
+    return pods != NULL;
+}
+
+static int64_t pods_in_use(const struct builtin *b, const char *ns)
+{
+    int64_t n = 0;
+    map_for_each (e, &b->objects[KIND_POD]) {
+        const struct object *o = e->value;
+        const char *phase = field_peek(o->json, "status", "phase", NULL);
+        if (strcmp(manifest_ns(o->json), ns) == 0 && !str_eq(phase, "Succeeded") &&
+            !str_eq(phase, "Failed"))
+            n++;
+    }
+    return n;
+}
+
+static int check_quota(const struct builtin *b, const json_t *pod, struct err *err)
+{
+    const char *ns = manifest_ns(pod);
+    map_for_each (e, &b->objects[KIND_QUOTA]) {
+        const struct object *o = e->value;
+        int64_t limit;
+        if (strcmp(manifest_ns(o->json), ns) != 0 || !quota_limit(o->json, &limit))
+            continue;
+        int64_t used = pods_in_use(b, ns);
+        if (used >= limit)
+            return err_set(err, ERR_FORBIDDEN,
+                           "pods \"%s\" is forbidden: exceeded quota: %s, requested: pods=1, used: "
+                           "pods=%" PRId64 ", limited: pods=%" PRId64,
+                           manifest_name(pod), manifest_name(o->json), used, limit);
+    }
+    return 0;
+}
+
+/* ---- writes ---- */
+
+static struct object *insert(struct builtin *b, enum manifest_kind kind, char *key, json_t *json)
+{
+    struct object *o = xcalloc(1, sizeof *o);
+    *o = (struct object){
+        .kind = kind,
+        .key = key,
+        .json = json,
+        .uid = xstrdup(field_peek(json, "metadata", "uid", NULL)),
+    };
+    map_set(&b->objects[kind], key, o);
+    if (kind == KIND_POD)
+        map_set(&b->pods, o->uid, o);
+    return o;
+}
+
+static struct object *create(struct builtin *b, json_t *manifest, struct err *err)
+{
+    enum manifest_kind kind = manifest_kind_of(manifest);
+    cleanup_free char *group = manifest_group(manifest);
+    const char *ns = manifest_kind_namespaced(kind) ? manifest_ns(manifest) : "";
+    cleanup_free char *key = object_key(kind, group, ns, manifest_name(manifest));
+    if (map_get(&b->objects[kind], key)) {
+        err_set(err, ERR_CONFLICT, "%s %s already exists", manifest_kind_name(kind), key);
+        return NULL;
+    }
+    if (kind == KIND_POD && check_quota(b, manifest, err) < 0)
+        return NULL;
+    fill_in(b, kind, manifest);
+    return insert(b, kind, STEAL(key), json_incref(manifest));
+}
+
+struct object *store_create(struct builtin *b, json_t *manifest, struct err *err)
+{
+    struct object *o = create(b, manifest, err);
+    json_decref(manifest);
+    if (!o)
+        return NULL;
+    builtin_show(b, o->kind, o->json, false);
+    builtin_tell(b, BUILTIN_CREATED, o, NULL, NULL);
+    run_created(b, o);
+    return o;
+}
+
+/* RFC 7396; `target` is changed in place. */
+static void merge(json_t *target, const json_t *patch)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)patch, key, value)
+    {
+        if (json_is_null(value)) {
+            json_object_del(target, key);
+        } else if (json_is_object(value)) {
+            if (!json_is_object(json_object_get(target, key)))
+                json_object_set_new(target, key, json_object());
+            merge(json_object_get(target, key), value);
+        } else {
+            json_object_set_new(target, key, json_deep_copy(value));
+        }
+    }
+}
+
+void store_patch(struct builtin *b, struct object *o, const json_t *patch)
+{
+    json_t *json = json_deep_copy(o->json);
+    merge(json, patch);
+    set_revision(b, json);
+    json_decref(o->json);
+    o->json = json;
+    builtin_show(b, o->kind, json, false);
+}
+
+static bool owned_by(const json_t *json, const char *uid)
+{
+    size_t i;
+    json_t *owner;
+    json_array_foreach(json_object_get(json_object_get(json, "metadata"), "ownerReferences"), i,
+                       owner) if (str_eq(field_peek(owner, "uid", NULL), uid)) return true;
+    return false;
+}
+
+static void collect_owned(struct builtin *b, const char *uid)
+{
+    static const enum manifest_kind kinds[] = {KIND_POD, KIND_POD_GROUP};
+    for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+        map_for_each (e, &b->objects[kinds[k]]) {
+            struct object *o = e->value;
+            if (owned_by(o->json, uid))
+                run_delete(b, o);
+        }
+}
+
+static void object_free(struct object *o)
+{
+    free(o->key);
+    free(o->uid);
+    json_decref(o->json);
+    free(o);
+}
+
+void store_remove(struct builtin *b, struct object *o)
+{
+    map_remove(&b->objects[o->kind], o->key);
+    if (o->kind == KIND_POD)
+        map_remove(&b->pods, o->uid);
+    builtin_tell(b, BUILTIN_DELETED, o, NULL, NULL);
+    builtin_show(b, o->kind, o->json, true);
+    if (o->kind == KIND_JOB)
+        collect_owned(b, o->uid);
+    run_removed(b, o->kind, o->json);
+    object_free(o);
+}
+
+void store_done(struct builtin *b)
+{
+    for (int k = 0; k < KIND_MAX; k++) {
+        map_for_each (e, &b->objects[k])
+            object_free(e->value);
+        map_done(&b->objects[k]);
+    }
+    map_done(&b->pods);
+}
