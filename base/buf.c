@@ -42,9 +42,12 @@ void buf_printf(struct buf *b, const char *fmt, ...)
     va_list ap, again;
     va_start(ap, fmt);
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    char small[128]; /* most texts fit: formatted once */
+    int n = vsnprintf(small, sizeof small, fmt, ap);
     va_end(ap);
-    if (n > 0) {
+    if (n > 0 && (size_t)n < sizeof small) {
+        buf_append(b, small, (size_t)n);
+    } else if (n > 0) {
         reserve(b, (size_t)n);
         vsnprintf(b->data + b->len, (size_t)n + 1, fmt, again);
         b->len += (size_t)n;

@@ -31,6 +31,9 @@
 #include "base/map.h"
 #include "gang/gang.h"
 
+/* How long a new reason waits for the scheduler to ask, before members are told by event. */
+#define NOTICE_DELAY (2 * USEC_PER_SEC)
+
 /* Resources by number; "pods" is a resource of which every pod needs one. */
 enum { RES_PODS, RES_CPU, RES_MEMORY, RES_FIRST_OTHER };
 

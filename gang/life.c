@@ -15,8 +15,6 @@
 
 /* A minimum beyond this is a typing mistake, not a gang. */
 #define MEMBERS_MAX INT64_C(1000000)
-/* How long a new reason waits for the scheduler to ask, before members are told by event. */
-#define NOTICE_DELAY (2 * USEC_PER_SEC)
 
 /* ---- timers ---- */
 
@@ -229,10 +227,11 @@ static void place(struct gang_core *core, struct gang *gang)
 static void assemble(struct gang_core *core, struct gang *gang, enum gang_reason_code code,
                      char *text)
 {
+    bool news = reason_set(gang, code, text);
     plan_drop(core, gang, code);
     end_attempt(core, gang);
     gang_enter(core, gang, GANG_ASSEMBLING);
-    if (reason_set(gang, code, text))
+    if (news)
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 

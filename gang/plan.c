@@ -230,21 +230,19 @@ static struct shortage find_shortage(const struct gang_core *core, const struct 
     return s;
 }
 
-static void explain_failure(struct gang_core *core, struct gang *gang, const struct pod *culprit,
-                            int room)
+static void explain_failure(struct gang_core *core, struct gang *gang, const struct shortage *s)
 {
-    struct shortage s = find_shortage(core, gang, culprit, room);
-    enum gang_reason_code code = s.no_node   ? REASON_NO_MATCHING_NODE
-                                 : s.refused ? REASON_REFUSED_BY_SCHEDULER
-                                             : REASON_NOT_ENOUGH_RESOURCES;
+    enum gang_reason_code code = s->no_node   ? REASON_NO_MATCHING_NODE
+                                 : s->refused ? REASON_REFUSED_BY_SCHEDULER
+                                              : REASON_NOT_ENOUGH_RESOURCES;
     bool first = gang->reason.code != code;
-    if (!reason_set(gang, code, reason_shortage(core, gang, &s)))
+    if (!reason_set(gang, code, reason_shortage(core, gang, s)))
         return;
     gang_touch(core, gang);
     if (!first)
         return;
     tell_event(core, gang, true, "Unschedulable", gang->reason.text);
-    timer_set(core, &gang->timers[TIMER_NOTICE], core->now + 2 * USEC_PER_SEC);
+    timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
 static void announce(struct gang_core *core, struct gang *gang)
@@ -265,10 +263,11 @@ static void announce(struct gang_core *core, struct gang *gang)
 
 /*
  * Completes the gang's plan to its needed set, and beyond with extras that fit. Existing slots
- * stay. False: not possible; the slots that were there are still there.
+ * stay. False: not possible; the slots that were there are still there, and *ret says what was
+ * short when all that fits was placed.
  */
-static bool try_plan(struct gang_core *core, struct gang *gang, const struct tally *t, int *room,
-                     const struct pod **culprit)
+static bool try_plan(struct gang_core *core, struct gang *gang, const struct tally *t,
+                     struct shortage *ret)
 {
     int want = gang_needed(gang) - t->bound - t->binding - gang->n_slots;
     struct trial trial = {xcalloc((size_t)t->plannable, sizeof(struct pod *)), 0, 0, NULL};
@@ -276,22 +275,19 @@ static bool try_plan(struct gang_core *core, struct gang *gang, const struct tal
         if (!pod->slot && pod_plannable(core, pod))
             trial.pods[trial.n++] = pod;
     qsort(trial.pods, trial.n, sizeof *trial.pods, by_size);
-    int best = 0;
     bool done = false;
+    *ret = (struct shortage){.room = -1};
     for (int backward = 0; backward < 2 && !done; backward++) {
         place_members(core, gang, &trial, backward);
         done = trial.placed >= want;
-        if (trial.placed >= best) {
-            best = trial.placed;
-            *culprit = trial.culprit ? trial.culprit : *culprit;
-        }
+        int room = gang->n_slots + t->bound + t->binding;
+        if (!done && trial.culprit && room > ret->room)
+            *ret = find_shortage(core, gang, trial.culprit, room);
         if (!done)
             take_back(core, &trial);
         if (trial.n && trial.pods[0]->shape == trial.pods[trial.n - 1]->shape)
             break; /* one shape: the way round makes no difference */
     }
-    if (!done)
-        *room = best + gang->n_slots + t->bound + t->binding;
     free(trial.pods);
     return done;
 }
@@ -302,13 +298,13 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     gang->retry = false;
     if (t.bound + t.binding + t.plannable < gang_needed(gang))
         return; /* review() has said why */
-    int room = 0, slots = gang->n_slots;
-    const struct pod *culprit = NULL;
-    bool done = try_plan(core, gang, &t, &room, &culprit);
+    int slots = gang->n_slots;
+    struct shortage shortage;
+    bool done = try_plan(core, gang, &t, &shortage);
     if (!done && gang->n_slots) { /* what is there may be in its own way */
         plan_drop(core, gang, REASON_SLOT_MOVED);
         slots = 0;
-        done = try_plan(core, gang, &t, &room, &culprit);
+        done = try_plan(core, gang, &t, &shortage);
     }
     if (done) {
         if (gang->n_slots > slots || gang->state != GANG_PLANNED)
@@ -319,8 +315,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     gang->tried = core->clock;
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, GANG_WAITING);
-    if (culprit && gang->state != GANG_BACKED_OFF)
-        explain_failure(core, gang, culprit, room);
+    if (shortage.culprit && gang->state != GANG_BACKED_OFF)
+        explain_failure(core, gang, &shortage);
 }
 
 static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
