@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/api.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+
+#include "base/log.h"
+#include "k8s/decode.h"
+#include "k8s/discover.h"
+#include "k8s/watch.h"
+#include "k8s/write.h"
+
+/* Long enough to idle, short enough to notice a clock that jumped. */
+#define MAX_SLEEP (30 * USEC_PER_SEC)
+
+/* The PodGroups of one dialect. */
+struct kind {
+    struct api *api;
+    const struct dialect *dialect;
+    char *resource; /* "podgroups.scheduling.volcano.sh" */
+    struct discover *discover;
+    struct watch *watch;
+    struct client_timer lost; /* the watch found that the CRD is gone */
+    bool synced;
+};
+
+struct api {
+    struct cluster base;
+    struct cluster_sink sink;
+    pthread_t thread;
+    struct mailbox *box;         /* of orders, and of the one `stop` */
+    struct api_metrics *metrics; /* locks itself */
+    struct {
+        struct mail mail;
+        usec_t deadline;
+    } stop; /* owned by close() until it is posted */
+
+    /* owned by the API thread */
+    struct client *client;
+    struct groups *groups;
+    struct writer *writer;
+    struct watch *nodes, *pods;
+    bool nodes_synced, pods_synced, synced;
+    struct kind *kinds;
+    size_t n_kinds;
+    usec_t deadline; /* USEC_NEVER until close() */
+};
+
+static void post(struct api *a, struct gang_event *ev)
+{
+    a->sink.post(a->sink.arg, ev);
+}
+
+static void check_synced(struct api *a)
+{
+    bool all = a->nodes_synced && a->pods_synced;
+    for (size_t i = 0; i < a->n_kinds; i++)
+        all = all && a->kinds[i].synced;
+    if (!all || a->synced)
+        return;
+    a->synced = true;
+    log_info("the picture of the cluster is whole", NULL);
+    post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
+}
+
+/* ---- nodes and pods ---- */
+
+static int set_node(void *arg, json_t *object, struct err *err)
+{
+    struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = decode_node(object, err)};
+    if (!ev.node)
+        return -1;
+    post(arg, &ev);
+    return 0;
+}
+
+static void node_gone(void *arg, const char *ns, const char *name)
+{
+    (void)ns; /* nodes have none */
+    struct gang_event ev = {.kind = GANG_EV_NODE_GONE};
+    ev.gone = (struct gang_ref){.name = xstrdup(name)};
+    post(arg, &ev);
+}
+
+static void nodes_synced(void *arg)
+{
+    struct api *a = arg;
+    a->nodes_synced = true;
+    check_synced(a);
+}
+
+static int set_pod(void *arg, json_t *object, struct err *err)
+{
+    struct gang_event ev = {.kind = GANG_EV_POD_SET, .pod = decode_pod(object, err)};
+    if (!ev.pod)
+        return -1;
+    post(arg, &ev);
+    return 0;
+}
+
+static void pod_gone(void *arg, const char *ns, const char *name)
+{
+    struct gang_event ev = {.kind = GANG_EV_POD_GONE};
+    ev.gone = (struct gang_ref){.ns = xstrdup(ns), .name = xstrdup(name)};
+    post(arg, &ev);
+}
+
+static void pods_synced(void *arg)
+{
+    struct api *a = arg;
+    a->pods_synced = true;
+    check_synced(a);
+}
+
+static void start_watches(struct api *a)
+{
+    a->nodes = watch_start(a->client, a->metrics,
+                           &(struct watch_options){.path = "/api/v1/nodes",
+                                                   .resource = "nodes",
+                                                   .rule = "list and watch nodes",
+                                                   .set = set_node,
+                                                   .gone = node_gone,
+                                                   .synced = nodes_synced,
+                                                   .arg = a});
+    a->pods = watch_start(a->client, a->metrics,
+                          &(struct watch_options){.path = "/api/v1/pods",
+                                                  .resource = "pods",
+                                                  .rule = "list and watch pods",
+                                                  .set = set_pod,
+                                                  .gone = pod_gone,
+                                                  .synced = pods_synced,
+                                                  .arg = a});
+}
+
+/* ---- PodGroups ---- */
+
+static int set_group(void *arg, json_t *object, struct err *err)
+{
+    struct kind *k = arg;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_SET,
+                            .group = decode_group(k->dialect, object, err)};
+    if (!ev.group)
+        return -1;
+    groups_set(k->api->groups, &ev.group->ref, object);
+    post(k->api, &ev);
+    return 0;
+}
+
+static void group_gone(void *arg, const char *ns, const char *name)
+{
+    struct kind *k = arg;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_GONE};
+    ev.gone = (struct gang_ref){xstrdup(k->dialect->api_group), xstrdup(ns), xstrdup(name)};
+    groups_gone(k->api->groups, &ev.gone);
+    post(k->api, &ev);
+}
+
+/* Also when they may not be read: the pods that belong to no group can be served all the same. */
+static void kind_synced(void *arg)
+{
+    struct kind *k = arg;
+    k->synced = true;
+    check_synced(k->api);
+}
+
+static void kind_missing(void *arg)
+{
+    struct kind *k = arg;
+    client_timer_set(k->api->client, &k->lost, usec_now());
+}
+
+static void on_lost(void *arg)
+{
+    struct kind *k = arg;
+    log_info("PodGroups are no longer served", "dialect", k->dialect->name, NULL);
+    k->watch = watch_stop(k->watch, /* forget= */ true);
+    groups_serve(k->api->groups, k->dialect, /* version= */ NULL, false);
+    discover_again(k->discover);
+    kind_synced(k);
+}
+
+static void kind_found(void *arg, const char *version, bool status_subresource)
+{
+    struct kind *k = arg;
+    struct api *a = k->api;
+    if (!version) {
+        kind_synced(k);
+        return;
+    }
+    const char *group = k->dialect->api_group;
+    log_info("PodGroups are served", "dialect", k->dialect->name, "version", version, NULL);
+    groups_serve(a->groups, k->dialect, version, status_subresource);
+    cleanup_free char *path = xasprintf("/apis/%s/%s/podgroups", group, version);
+    cleanup_free char *rule = xasprintf("list and watch podgroups in API group %s", group);
+    k->watch = watch_start(a->client, a->metrics,
+                           &(struct watch_options){.path = path,
+                                                   .resource = k->resource,
+                                                   .rule = rule,
+                                                   .set = set_group,
+                                                   .gone = group_gone,
+                                                   .synced = kind_synced,
+                                                   .missing = kind_missing,
+                                                   .forbidden = kind_synced,
+                                                   .arg = k});
+}
+
+static void start_kinds(struct api *a)
+{
+    while (dialects[a->n_kinds])
+        a->n_kinds++;
+    a->kinds = xcalloc(a->n_kinds, sizeof *a->kinds);
+    for (size_t i = 0; i < a->n_kinds; i++) {
+        struct kind *k = &a->kinds[i];
+        k->api = a;
+        k->dialect = dialects[i];
+        k->resource = xasprintf("podgroups.%s", k->dialect->api_group);
+        k->lost = (struct client_timer){.fire = on_lost, .arg = k};
+        k->discover = discover_start(a->client, k->dialect, kind_found, k);
+    }
+}
+
+/* ---- the thread ---- */
+
+static void take_mail(struct api *a)
+{
+    struct mail *next;
+    for (struct mail *m = mailbox_take(a->box); m; m = next) {
+        next = m->next;
+        if (m == &a->stop.mail)
+            a->deadline = a->stop.deadline;
+        else
+            writer_take(a->writer, order_of_mail(m));
+    }
+    writer_pump(a->writer);
+}
+
+static void *run(void *arg)
+{
+    struct api *a = arg;
+    start_watches(a);
+    start_kinds(a);
+    while (a->deadline == USEC_NEVER || (writer_busy(a->writer) && usec_now() < a->deadline)) {
+        usec_t limit = MAX_SLEEP;
+        if (a->deadline != USEC_NEVER && a->deadline - usec_now() < limit)
+            limit = a->deadline - usec_now();
+        client_run(a->client, limit, mailbox_fd(a->box));
+        take_mail(a);
+    }
+    return NULL;
+}
+
+/* ---- the face ---- */
+
+static void api_apply(struct cluster *c, usec_t now, const struct gang_effect *effect)
+{
+    struct api *a = CONTAINER_OF(c, struct api, base);
+    (void)now; /* written as soon as it can be */
+    struct order *o = order_new(effect);
+    if (o)
+        mailbox_put(a->box, order_mail(o));
+}
+
+static void api_advance(struct cluster *c, usec_t now)
+{
+    (void)c;
+    (void)now; /* the thread has its own timers */
+}
+
+static usec_t api_next(const struct cluster *c)
+{
+    (void)c;
+    return USEC_NEVER;
+}
+
+static void api_metrics(struct cluster *c, struct buf *out)
+{
+    api_metrics_print(CONTAINER_OF(c, struct api, base)->metrics, out);
+}
+
+static void api_free(struct api *a)
+{
+    watch_stop(a->nodes, /* forget= */ false);
+    watch_stop(a->pods, /* forget= */ false);
+    for (size_t i = 0; i < a->n_kinds; i++) {
+        watch_stop(a->kinds[i].watch, /* forget= */ false);
+        discover_free(a->kinds[i].discover);
+        client_timer_clear(a->client, &a->kinds[i].lost);
+        free(a->kinds[i].resource);
+    }
+    free(a->kinds);
+    writer_free(a->writer);
+    client_free(a->client);
+    groups_free(a->groups);
+    api_metrics_free(a->metrics);
+    mailbox_free(a->box);
+    free(a);
+}
+
+static void api_close(struct cluster *c, usec_t deadline)
+{
+    struct api *a = CONTAINER_OF(c, struct api, base);
+    a->stop.deadline = deadline;
+    mailbox_put(a->box, &a->stop.mail);
+    pthread_join(a->thread, NULL);
+    api_free(a);
+}
+
+static const struct cluster_ops api_ops = {
+    .apply = api_apply,
+    .advance = api_advance,
+    .next = api_next,
+    .close = api_close,
+    .metrics = api_metrics,
+};
+
+static void init_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int api_cluster_open(const struct api_options *options, const struct cluster_sink *sink,
+                     struct cluster **ret, struct err *err)
+{
+    static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+    pthread_once(&curl_once, init_curl);
+    struct kubeconfig *kc = kubeconfig_load(options->kubeconfig, err);
+    if (!kc)
+        return -1;
+    struct api *a = xcalloc(1, sizeof *a);
+    a->base.ops = &api_ops;
+    a->sink = *sink;
+    a->deadline = USEC_NEVER;
+    a->metrics = api_metrics_new();
+    a->groups = groups_new();
+    cleanup_free char *agent = xasprintf("muster/%s", options->version);
+    a->client = client_new(kc, agent, a->metrics, err);
+    a->box = a->client ? mailbox_new(err) : NULL;
+    if (!a->box) {
+        api_free(a);
+        return -1;
+    }
+    a->writer = writer_new(&(struct writer_options){.client = a->client,
+                                                    .groups = a->groups,
+                                                    .metrics = a->metrics,
+                                                    .sink = &a->sink,
+                                                    .bindings = options->bindings});
+    int e = pthread_create(&a->thread, NULL, run, a);
+    if (e) {
+        api_free(a);
+        return err_set(err, ERR_INTERNAL, "the API client's thread: %s", strerror(e));
+    }
+    *ret = &a->base;
+    return 0;
+}

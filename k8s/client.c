@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/client.h"
+
+#include <curl/curl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+#include "base/list.h"
+#include "k8s/field.h"
+
+#define DEFAULT_MAX_BODY ((size_t)1 << 20)
+#define ERROR_MAX_BODY   ((size_t)64 << 10) /* of what is said beside a streamed reply */
+
+struct client {
+    CURLM *multi;
+    struct kubeconfig *kc;
+    struct api_metrics *metrics;
+    char *user_agent;
+    char *base; /* what paths are appended to */
+    struct curl_slist *connect_to;
+    struct list calls;
+    struct heap timers;
+    uint64_t random;
+};
+
+struct client_call {
+    struct list link;
+    struct client *client;
+    CURL *easy;
+    struct curl_slist *headers;
+    char *url, *body;
+    const char *verb, *resource, *method, *content_type;
+    client_data_fn *data;
+    client_done_fn *done;
+    void *arg;
+    usec_t timeout, started;
+    size_t max_body;
+    struct buf reply;
+    bool too_large, retried;
+    char error[CURL_ERROR_SIZE];
+};
+
+/* ---- life ---- */
+
+static void seed(struct client *c)
+{
+    if (getrandom(&c->random, sizeof c->random, 0) != sizeof c->random)
+        c->random = (uint64_t)usec_wall();
+    c->random |= 1;
+}
+
+/* tls-server-name: ask for and verify that name, but connect to the server's own address. */
+static void set_base(struct client *c)
+{
+    const char *server = c->kc->server, *name = c->kc->tls_server_name;
+    const char *host = strstr(server, "://") + 3;
+    if (!name || !*name) {
+        c->base = xstrdup(server);
+        return;
+    }
+    size_t scheme = (size_t)(host - server);
+    size_t host_len = strcspn(host, "/");
+    const char *port = memrchr(host, ':', host_len);
+    if (port && memchr(port, ']', host_len - (size_t)(port - host)))
+        port = NULL;
+    int port_len = port ? (int)(host_len - (size_t)(port - host)) : 0;
+    c->base = xasprintf("%.*s%s%.*s%s", (int)scheme, server, name, port_len, port ? port : "",
+                        host + host_len);
+    cleanup_free char *to =
+        port ? xasprintf("::%.*s", (int)host_len, host) : xasprintf("::%.*s:", (int)host_len, host);
+    c->connect_to = curl_slist_append(NULL, to);
+}
+
+struct client *client_new(struct kubeconfig *kc, const char *user_agent,
+                          struct api_metrics *metrics, struct err *err)
+{
+    struct client *c = xcalloc(1, sizeof *c);
+    c->kc = kc;
+    c->metrics = metrics;
+    c->user_agent = xstrdup(user_agent);
+    list_init(&c->calls);
+    seed(c);
+    set_base(c);
+    c->multi = curl_multi_init();
+    if (!c->multi) {
+        err_set(err, ERR_INTERNAL, "libcurl could not be started");
+        return client_free(c);
+    }
+    curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+    return c;
+}
+
+static void call_free(struct client_call *call)
+{
+    list_remove(&call->link);
+    curl_multi_remove_handle(call->client->multi, call->easy);
+    curl_easy_cleanup(call->easy);
+    curl_slist_free_all(call->headers);
+    buf_done(&call->reply);
+    free(call->url);
+    free(call->body);
+    free(call);
+}
+
+struct client *client_free(struct client *c)
+{
+    if (!c)
+        return NULL;
+    list_for_each_safe (call, &c->calls, struct client_call, link)
+        call_free(call);
+    if (c->multi)
+        curl_multi_cleanup(c->multi);
+    curl_slist_free_all(c->connect_to);
+    heap_done(&c->timers);
+    kubeconfig_free(c->kc);
+    free(c->user_agent);
+    free(c->base);
+    free(c);
+    return NULL;
+}
+
+/* ---- a call ---- */
+
+static size_t on_data(char *data, size_t one, size_t len, void *arg)
+{
+    struct client_call *call = arg;
+    (void)one; /* always 1 */
+    long status = 0;
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    if (call->data && status == 200)
+        return call->data(call->arg, data, len) ? len : 0;
+    size_t max = call->data ? ERROR_MAX_BODY : call->max_body;
+    if (len > max - call->reply.len) {
+        call->too_large = true;
+        return 0;
+    }
+    buf_append(&call->reply, data, len);
+    return len;
+}
+
+/*
+ * A peer that vanished without a word: found by keepalive while nothing is sent, and by the user
+ * timeout while something is; the system's defaults take two hours and a quarter of an hour.
+ */
+static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
+{
+    (void)arg;
+    (void)purpose;
+    int on = 1, idle = 15, interval = 5, count = 3;
+    unsigned user_timeout_ms = 30000;
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof count);
+    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &user_timeout_ms, sizeof user_timeout_ms);
+    return CURL_SOCKOPT_OK;
+}
+
+static void set_pem(CURL *easy, const struct kubeconfig_pem *pem, CURLoption file, CURLoption blob)
+{
+    if (pem->data) {
+        struct curl_blob b = {pem->data, pem->len, CURL_BLOB_NOCOPY};
+        curl_easy_setopt(easy, blob, &b);
+    } else if (pem->path) {
+        curl_easy_setopt(easy, file, pem->path);
+    }
+}
+
+static void set_tls(CURL *easy, const struct kubeconfig *kc)
+{
+    set_pem(easy, &kc->ca, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB);
+    set_pem(easy, &kc->cert, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB);
+    set_pem(easy, &kc->key, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB);
+    curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    /* A renewed CA file is seen by the next connection. */
+    curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
+    if (kc->insecure) {
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
+        curl_easy_setopt(easy, CURLOPT_SSL_VERIFYHOST, 0L);
+    }
+}
+
+static void set_headers(struct client_call *call)
+{
+    struct client *c = call->client;
+    struct curl_slist *h = curl_slist_append(NULL, "Accept: application/json");
+    h = curl_slist_append(h, "Expect:");
+    if (call->body) {
+        cleanup_free char *type = xasprintf("Content-Type: %s", call->content_type);
+        h = curl_slist_append(h, type);
+    }
+    const char *token = kubeconfig_token(c->kc, usec_now());
+    if (token) {
+        cleanup_free char *auth = xasprintf("Authorization: Bearer %s", token);
+        h = curl_slist_append(h, auth);
+    }
+    curl_slist_free_all(call->headers);
+    call->headers = h;
+    curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, h);
+}
+
+static void set_transfer(struct client_call *call)
+{
+    CURL *e = call->easy;
+    curl_easy_setopt(e, CURLOPT_URL, call->url);
+    curl_easy_setopt(e, CURLOPT_PRIVATE, call);
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(e, CURLOPT_USERAGENT, call->client->user_agent);
+    curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->error);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_data);
+    curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
+    curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
+    curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)(call->timeout / USEC_PER_MSEC));
+    if (call->client->connect_to)
+        curl_easy_setopt(e, CURLOPT_CONNECT_TO, call->client->connect_to);
+    if (call->client->kc->proxy)
+        curl_easy_setopt(e, CURLOPT_PROXY, call->client->kc->proxy);
+    if (call->body) {
+        curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
+        curl_easy_setopt(e, CURLOPT_POSTFIELDS, call->body);
+        curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, call->method);
+    }
+}
+
+struct client_call *client_send(struct client *c, const struct client_request *request)
+{
+    struct client_call *call = xcalloc(1, sizeof *call);
+    call->client = c;
+    call->verb = request->verb;
+    call->resource = request->resource;
+    call->method = request->method;
+    call->content_type = request->content_type;
+    call->url = xasprintf("%s%s", c->base, request->path);
+    call->body = xstrdup_null(request->body);
+    call->timeout = request->timeout;
+    call->max_body = request->max_body ? request->max_body : DEFAULT_MAX_BODY;
+    call->data = request->data;
+    call->done = request->done;
+    call->arg = request->arg;
+    call->started = usec_now();
+    call->easy = curl_easy_init();
+    if (!call->easy)
+        abort(); /* out of memory, as in xmalloc */
+    list_push(&c->calls, &call->link);
+    set_transfer(call);
+    set_tls(call->easy, c->kc);
+    set_headers(call);
+    curl_multi_add_handle(c->multi, call->easy);
+    return call;
+}
+
+void client_cancel(struct client *c, struct client_call *call)
+{
+    api_metrics_request(c->metrics, call->verb, call->resource, 0, usec_now() - call->started);
+    call_free(call);
+}
+
+/* ---- ends ---- */
+
+static bool retry_with_new_token(struct client_call *call, long status)
+{
+    struct client *c = call->client;
+    if (status != 401 || call->retried || !kubeconfig_expire_token(c->kc))
+        return false;
+    call->retried = true;
+    buf_clear(&call->reply);
+    curl_multi_remove_handle(c->multi, call->easy);
+    set_headers(call);
+    curl_multi_add_handle(c->multi, call->easy);
+    return true;
+}
+
+static void finish(struct client_call *call, CURLcode code)
+{
+    struct client *c = call->client;
+    struct client_reply reply = {
+        .body = buf_str(&call->reply), .len = call->reply.len, .too_large = call->too_large};
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &reply.status);
+    if (code == CURLE_OK && retry_with_new_token(call, reply.status))
+        return;
+    if (call->too_large)
+        reply.error = "the reply is too large";
+    else if (code != CURLE_OK)
+        reply.error = *call->error ? call->error : curl_easy_strerror(code);
+    api_metrics_request(c->metrics, call->verb, call->resource, reply.status,
+                        usec_now() - call->started);
+    call->done(call->arg, &reply);
+    call_free(call);
+}
+
+static void finish_all(struct client *c)
+{
+    int left;
+    CURLMsg *msg;
+    while ((msg = curl_multi_info_read(c->multi, &left))) {
+        if (msg->msg != CURLMSG_DONE)
+            continue;
+        struct client_call *call = NULL;
+        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+        finish(call, msg->data.result);
+    }
+}
+
+static void fire_timers(struct client *c)
+{
+    usec_t now = usec_now();
+    struct heap_node *n;
+    while ((n = heap_top(&c->timers)) && n->at <= now) {
+        struct client_timer *t = CONTAINER_OF(n, struct client_timer, node);
+        heap_remove(&c->timers, n);
+        t->fire(t->arg);
+    }
+}
+
+void client_run(struct client *c, usec_t limit, int fd)
+{
+    int running;
+    curl_multi_perform(c->multi, &running);
+    finish_all(c);
+    fire_timers(c);
+    /* What was sent by callbacks starts before we sleep. */
+    curl_multi_perform(c->multi, &running);
+    struct heap_node *n = heap_top(&c->timers);
+    usec_t sleep = n ? n->at - usec_now() : limit;
+    if (sleep > limit)
+        sleep = limit;
+    if (sleep < 0)
+        sleep = 0;
+    struct curl_waitfd extra = {.fd = fd, .events = CURL_WAIT_POLLIN};
+    curl_multi_poll(c->multi, &extra, 1, (int)((sleep + USEC_PER_MSEC - 1) / USEC_PER_MSEC), NULL);
+}
+
+/* ---- small things ---- */
+
+void client_timer_set(struct client *c, struct client_timer *t, usec_t at)
+{
+    heap_set(&c->timers, &t->node, at);
+}
+
+void client_timer_clear(struct client *c, struct client_timer *t)
+{
+    heap_remove(&c->timers, &t->node);
+}
+
+/* xorshift64*: only spreads retries, nothing secret depends on it. */
+uint32_t client_random(struct client *c)
+{
+    c->random ^= c->random >> 12;
+    c->random ^= c->random << 25;
+    c->random ^= c->random >> 27;
+    return (uint32_t)((c->random * 0x2545f4914f6cdd1dULL) >> 32);
+}
+
+usec_t client_backoff(struct client *c, int n, usec_t first, usec_t most)
+{
+    usec_t d = first;
+    for (int i = 0; i < n && d < most; i++)
+        d *= 2;
+    if (d > most)
+        d = most;
+    return d / 2 + (usec_t)(client_random(c) % (uint64_t)(d / 2 + 1));
+}
+
+void client_escape(struct buf *b, const char *text)
+{
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        if ((*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+            *p == '-' || *p == '_' || *p == '.')
+            buf_putc(b, (char)*p);
+        else
+            buf_printf(b, "%%%02X", *p);
+}
+
+static enum err_code code_of(long status)
+{
+    switch (status) {
+    case 401:
+    case 403:
+        return ERR_FORBIDDEN;
+    case 404:
+    case 410:
+        return ERR_NOT_FOUND;
+    case 409:
+        return ERR_CONFLICT;
+    default:
+        return status == 0 || status == 429 || status >= 500 ? ERR_UNAVAILABLE : ERR_INVALID;
+    }
+}
+
+int client_reply_error(const struct client_reply *r, struct err *err)
+{
+    if (r->error)
+        return err_set(err, ERR_UNAVAILABLE, "%s", r->error);
+    cleanup_json json_t *status = json_loadb(r->body, r->len, 0, NULL);
+    const char *message = field_peek(status, "message", NULL);
+    if (message)
+        return err_set(err, code_of(r->status), "%s", message);
+    return err_set(err, code_of(r->status), "HTTP status %ld: %.*s", r->status,
+                   (int)(r->len < 200 ? r->len : 200), r->body);
+}

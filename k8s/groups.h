@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * groups.h - the PodGroup objects as last seen, and where each dialect is served.
+ *
+ * A status is written as the difference to what is there (dialect.h), so what is there must be
+ * known: watches set it, and so do the replies to our own writes, which are newer than what the
+ * watch has shown for a moment. API thread only.
+ */
+#ifndef MUSTER_K8S_GROUPS_H
+#define MUSTER_K8S_GROUPS_H
+
+#include "k8s/dialect.h"
+
+struct groups;
+
+struct groups_served {
+    const struct dialect *dialect;
+    char version[32]; /* "" while it is not served */
+    bool status_subresource;
+};
+
+struct groups *groups_new(void);
+struct groups *groups_free(struct groups *g);
+
+/* version NULL: not served. */
+void groups_serve(struct groups *g, const struct dialect *dialect, const char *version,
+                  bool status_subresource);
+/* NULL when the API group is of no dialect or not served. */
+const struct groups_served *groups_served(const struct groups *g, const char *api_group);
+
+/* From the watch; takes a reference. */
+void groups_set(struct groups *g, const struct gang_ref *ref, json_t *object);
+/* From the reply to a write or a read of our own; takes a reference. */
+void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object, usec_t now);
+void groups_gone(struct groups *g, const struct gang_ref *ref);
+/* The newest form known; borrowed until the next call; NULL when there is no such group. */
+const json_t *groups_seen(struct groups *g, const struct gang_ref *ref, usec_t now);
+
+/* "api group/namespace/name"; the caller frees it. */
+char *groups_key(const struct gang_ref *ref);
+
+#endif

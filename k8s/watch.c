@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/watch.h"
+
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "k8s/field.h"
+
+#define BACKOFF_FIRST   (200 * USEC_PER_MSEC)
+#define BACKOFF_MOST    (30 * USEC_PER_SEC)
+#define PAGE_TIMEOUT    (60 * USEC_PER_SEC)
+#define HEALTHY         (10 * USEC_PER_SEC) /* a watch that lived so long was no failure */
+#define TIMEOUT_SECONDS 290                 /* up to twice that, at random */
+
+struct known {
+    char *ns, *name;
+    char *version; /* resourceVersion */
+    char *uid;
+    uint32_t seen; /* number of the list that had it last */
+    bool given;    /* set() took it */
+    bool reported; /* logged as unreadable */
+};
+
+struct watch {
+    struct client *client;
+    struct api_metrics *metrics;
+    struct watch_options o;
+    char *path, *rule;
+    struct map known; /* "ns/name" -> struct known */
+
+    struct client_call *call;
+    struct client_timer retry, silence;
+    bool relist; /* what comes after the pause is a list */
+    bool was_synced;
+    bool warned;    /* 403 was logged */
+    int failures;   /* in a row */
+    usec_t started; /* of the watch under way */
+    usec_t heard;   /* when it last said something */
+
+    int page; /* asked for; shrinks when pages are too large */
+    uint32_t list_number;
+    char *token;   /* continue */
+    char *version; /* from where to watch */
+    struct buf line;
+    struct err broken; /* why the stream was cut off by us */
+};
+
+static void list_page(struct watch *w);
+static void watch_begin(struct watch *w);
+
+/* ---- what is known ---- */
+
+static void known_free(struct known *k)
+{
+    free(k->ns);
+    free(k->name);
+    free(k->version);
+    free(k->uid);
+    free(k);
+}
+
+static char *key_of(const char *ns, const char *name)
+{
+    return xasprintf("%s/%s", ns, name);
+}
+
+static void take_back(struct watch *w, struct known *k)
+{
+    if (k->given)
+        w->o.gone(w->o.arg, k->ns, k->name);
+    k->given = false;
+}
+
+static void forget(struct watch *w, struct known *k)
+{
+    take_back(w, k);
+    cleanup_free char *key = key_of(k->ns, k->name);
+    map_remove(&w->known, key);
+    known_free(k);
+}
+
+static void give(struct watch *w, struct known *k, json_t *object)
+{
+    struct err err;
+    if (w->o.set(w->o.arg, object, &err) == 0) {
+        k->given = true;
+        k->reported = false;
+        return;
+    }
+    take_back(w, k);
+    api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
+    if (!k->reported)
+        log_error("an object cannot be read and is left out", "resource", w->o.resource, "error",
+                  err.text, NULL);
+    k->reported = true;
+}
+
+static struct known *learn(struct watch *w, const char *ns, const char *name)
+{
+    cleanup_free char *key = key_of(ns, name);
+    struct known *k = map_get(&w->known, key);
+    if (!k) {
+        k = xcalloc(1, sizeof *k);
+        k->ns = xstrdup(ns);
+        k->name = xstrdup(name);
+        map_set(&w->known, key, k);
+    }
+    return k;
+}
+
+struct identity {
+    const char *ns, *name, *uid, *version;
+};
+
+static int identify(const json_t *object, struct identity *id, struct err *err)
+{
+    *id = (struct identity){.ns = field_peek(object, "metadata", "namespace", NULL),
+                            .name = field_peek(object, "metadata", "name", NULL),
+                            .uid = field_peek(object, "metadata", "uid", NULL),
+                            .version = field_peek(object, "metadata", "resourceVersion", NULL)};
+    if (!id->ns)
+        id->ns = "";
+    if (!id->uid)
+        id->uid = "";
+    if (!id->name || !id->version)
+        return err_set(err, ERR_INVALID, "an object without metadata.name or resourceVersion");
+    return 0;
+}
+
+static int take_object(struct watch *w, json_t *object, struct err *err)
+{
+    struct identity id;
+    if (identify(object, &id, err) < 0)
+        return -1;
+    struct known *k = learn(w, id.ns, id.name);
+    k->seen = w->list_number;
+    if (str_eq(k->version, id.version))
+        return 0;
+    if (k->uid && !str_eq(k->uid, id.uid)) {
+        /* Deleted and created anew while we did not look. */
+        take_back(w, k);
+        k->reported = false;
+    }
+    free(k->version);
+    free(k->uid);
+    k->version = xstrdup(id.version);
+    k->uid = xstrdup(id.uid);
+    give(w, k, object);
+    return 0;
+}
+
+static int drop_object(struct watch *w, const json_t *object, struct err *err)
+{
+    struct identity id;
+    if (identify(object, &id, err) < 0)
+        return -1;
+    cleanup_free char *key = key_of(id.ns, id.name);
+    struct known *k = map_get(&w->known, key);
+    if (k)
+        forget(w, k);
+    return 0;
+}
+
+/* ---- pauses ---- */
+
+static void on_retry(void *arg)
+{
+    struct watch *w = arg;
+    if (w->relist)
+        list_page(w);
+    else
+        watch_begin(w);
+}
+
+static void set_text(char **text, const char *value)
+{
+    free(*text);
+    *text = xstrdup_null(value);
+}
+
+static void start_over(struct watch *w)
+{
+    set_text(&w->token, NULL);
+    w->relist = true;
+}
+
+static void pause_then(struct watch *w, bool relist)
+{
+    if (relist)
+        start_over(w);
+    w->relist = relist;
+    usec_t pause = client_backoff(w->client, w->failures++, BACKOFF_FIRST, BACKOFF_MOST);
+    client_timer_set(w->client, &w->retry, usec_now() + pause);
+}
+
+static void complain(struct watch *w, const char *what, const struct err *err)
+{
+    if (w->failures == 0)
+        log_warning(what, "resource", w->o.resource, "error", err->text, NULL);
+    else
+        log_debug(what, "resource", w->o.resource, "error", err->text, NULL);
+}
+
+/* ---- list ---- */
+
+static void list_failed(struct watch *w, const struct client_reply *reply)
+{
+    struct err err;
+    client_reply_error(reply, &err);
+    if (reply->too_large && w->page > 1) {
+        w->page = w->page > 4 ? w->page / 4 : 1;
+        start_over(w);
+        list_page(w);
+    } else if (!reply->error && reply->status == 404 && w->o.missing) {
+        w->o.missing(w->o.arg);
+    } else if (!reply->error && reply->status == 403) {
+        if (!w->warned)
+            log_error("the API server does not let muster read; grant the missing rule", "rule",
+                      w->rule, "error", err.text, NULL);
+        w->warned = true;
+        if (w->o.forbidden)
+            w->o.forbidden(w->o.arg);
+        pause_then(w, /* relist= */ true);
+    } else {
+        /* A continue token that has expired is no failure of the server. */
+        if (reply->error || reply->status != 410)
+            complain(w, "list failed, trying again", &err);
+        pause_then(w, /* relist= */ true);
+    }
+}
+
+static void sweep(struct watch *w)
+{
+    map_for_each (e, &w->known) {
+        struct known *k = e->value;
+        if (k->seen != w->list_number)
+            forget(w, k);
+    }
+}
+
+static void list_complete(struct watch *w)
+{
+    sweep(w);
+    api_metrics_count(w->metrics, "watch_lists_total", "resource", w->o.resource);
+    if (w->warned)
+        log_info("the API server lets muster read now", "resource", w->o.resource, NULL);
+    w->warned = false;
+    if (!w->was_synced) {
+        w->was_synced = true;
+        w->o.synced(w->o.arg);
+    }
+    watch_begin(w);
+}
+
+static int read_page(struct watch *w, const struct client_reply *reply, struct err *err)
+{
+    json_error_t at;
+    cleanup_json json_t *list = json_loadb(reply->body, reply->len, 0, &at);
+    if (!list)
+        return err_set(err, ERR_INVALID, "the list is not JSON: %s", at.text);
+    json_t *items = json_object_get(list, "items");
+    const char *version = field_peek(list, "metadata", "resourceVersion", NULL);
+    if (!version || (items && !json_is_array(items) && !json_is_null(items)))
+        return err_set(err, ERR_INVALID, "the reply is not a list with a resourceVersion");
+    for (size_t i = 0; i < json_array_size(items); i++)
+        if (take_object(w, json_array_get(items, i), err) < 0)
+            return -1;
+    set_text(&w->version, version);
+    const char *token = field_peek(list, "metadata", "continue", NULL);
+    set_text(&w->token, token && *token ? token : NULL);
+    return 0;
+}
+
+static void on_list(void *arg, const struct client_reply *reply)
+{
+    struct watch *w = arg;
+    w->call = NULL;
+    if (!client_ok(reply)) {
+        list_failed(w, reply);
+        return;
+    }
+    struct err err;
+    if (read_page(w, reply, &err) < 0) {
+        complain(w, "list failed, trying again", &err);
+        pause_then(w, /* relist= */ true);
+    } else if (w->token) {
+        list_page(w);
+    } else {
+        list_complete(w);
+    }
+}
+
+static void list_page(struct watch *w)
+{
+    if (!w->token)
+        w->list_number++;
+    cleanup_buf struct buf path = BUF_INIT;
+    buf_printf(&path, "%s?limit=%d", w->path, w->page);
+    if (w->token) {
+        buf_puts(&path, "&continue=");
+        client_escape(&path, w->token);
+    }
+    w->call = client_send(w->client, &(struct client_request){.verb = "list",
+                                                              .resource = w->o.resource,
+                                                              .method = "GET",
+                                                              .path = buf_str(&path),
+                                                              .timeout = PAGE_TIMEOUT,
+                                                              .max_body = w->o.max_page,
+                                                              .done = on_list,
+                                                              .arg = w});
+}
+
+/* ---- watch ---- */
+
+static int take_bookmark(struct watch *w, const json_t *object, struct err *err)
+{
+    if (!field_peek(object, "metadata", "resourceVersion", NULL))
+        return err_set(err, ERR_INVALID, "a BOOKMARK without resourceVersion");
+    (void)w; /* the version is taken for every event */
+    return 0;
+}
+
+static int take_line(struct watch *w, const char *line, size_t len, struct err *err)
+{
+    json_error_t at;
+    cleanup_json json_t *event = json_loadb(line, len, 0, &at);
+    if (!event)
+        return err_set(err, ERR_INVALID, "a line of the watch is not JSON: %s", at.text);
+    const char *type = field_peek(event, "type", NULL);
+    json_t *object = json_object_get(event, "object");
+    if (!type || !json_is_object(object))
+        return err_set(err, ERR_INVALID, "a line of the watch is not an event");
+    if (str_eq(type, "ERROR")) {
+        const char *message = field_peek(object, "message", NULL);
+        bool expired = json_integer_value(json_object_get(object, "code")) == 410;
+        return err_set(err, expired ? ERR_NOT_FOUND : ERR_UNAVAILABLE, "%s",
+                       message ? message : "error event");
+    }
+    int r;
+    if (str_eq(type, "ADDED") || str_eq(type, "MODIFIED"))
+        r = take_object(w, object, err);
+    else if (str_eq(type, "DELETED"))
+        r = drop_object(w, object, err);
+    else if (str_eq(type, "BOOKMARK"))
+        r = take_bookmark(w, object, err);
+    else
+        return err_set(err, ERR_INVALID, "unknown type of event \"%.40s\"", type);
+    if (r < 0)
+        return -1;
+    set_text(&w->version, field_peek(object, "metadata", "resourceVersion", NULL));
+    return 0;
+}
+
+static bool cut_off(struct watch *w)
+{
+    api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
+    return false;
+}
+
+static bool on_watch_data(void *arg, const char *data, size_t len)
+{
+    struct watch *w = arg;
+    w->heard = usec_now();
+    while (len > 0) {
+        const char *end = memchr(data, '\n', len);
+        size_t piece = end ? (size_t)(end - data) : len;
+        if (piece > w->o.max_line - w->line.len) {
+            err_set(&w->broken, ERR_INVALID, "a line of the watch is longer than %zu bytes",
+                    w->o.max_line);
+            return cut_off(w);
+        }
+        buf_append(&w->line, data, piece);
+        if (!end)
+            return true;
+        if (w->line.len > 0 && take_line(w, w->line.data, w->line.len, &w->broken) < 0)
+            return cut_off(w);
+        if (w->line.len > 0)
+            api_metrics_count(w->metrics, "watch_events_total", "resource", w->o.resource);
+        w->failures = 0;
+        buf_clear(&w->line);
+        data = end + 1;
+        len -= piece + 1;
+    }
+    return true;
+}
+
+static void on_watch_done(void *arg, const struct client_reply *reply)
+{
+    struct watch *w = arg;
+    w->call = NULL;
+    client_timer_clear(w->client, &w->silence);
+    api_metrics_count(w->metrics, "watch_restarts_total", "resource", w->o.resource);
+    struct err err;
+    if (w->broken.code != ERR_NONE) {
+        /* What the stream said cannot be trusted: read everything again. */
+        if (w->broken.code != ERR_NOT_FOUND)
+            complain(w, "watch broken off, reading the list again", &w->broken);
+        pause_then(w, /* relist= */ true);
+    } else if (reply->status == 200) {
+        if (usec_now() - w->started >= HEALTHY)
+            w->failures = 0;
+        if (w->failures == 0 && !reply->error) {
+            w->failures++;
+            watch_begin(w);
+            return;
+        }
+        pause_then(w, /* relist= */ false);
+    } else {
+        bool answered = !reply->error && reply->status >= 400 && reply->status < 500;
+        client_reply_error(reply, &err);
+        if (reply->status != 410)
+            complain(w, "watch failed, trying again", &err);
+        /* 404 and 403 are judged by the list. */
+        pause_then(w, answered && reply->status != 429);
+    }
+}
+
+static void on_silence(void *arg)
+{
+    struct watch *w = arg;
+    usec_t due = w->heard + w->o.max_silence;
+    if (usec_now() < due) {
+        client_timer_set(w->client, &w->silence, due);
+        return;
+    }
+    client_cancel(w->client, STEAL(w->call));
+    api_metrics_count(w->metrics, "watch_restarts_total", "resource", w->o.resource);
+    watch_begin(w);
+}
+
+static void watch_begin(struct watch *w)
+{
+    buf_clear(&w->line);
+    w->broken = (struct err){.code = ERR_NONE};
+    w->started = w->heard = usec_now();
+    unsigned seconds = TIMEOUT_SECONDS + client_random(w->client) % TIMEOUT_SECONDS;
+    cleanup_buf struct buf path = BUF_INIT;
+    buf_printf(&path,
+               "%s?watch=1&allowWatchBookmarks=true&timeoutSeconds=%u&resourceVersion=", w->path,
+               seconds);
+    client_escape(&path, w->version);
+    w->call = client_send(w->client, &(struct client_request){.verb = "watch",
+                                                              .resource = w->o.resource,
+                                                              .method = "GET",
+                                                              .path = buf_str(&path),
+                                                              .data = on_watch_data,
+                                                              .done = on_watch_done,
+                                                              .arg = w});
+    client_timer_set(w->client, &w->silence, w->heard + w->o.max_silence);
+}
+
+/* ---- life ---- */
+
+struct watch *watch_start(struct client *c, struct api_metrics *metrics,
+                          const struct watch_options *options)
+{
+    struct watch *w = xcalloc(1, sizeof *w);
+    w->client = c;
+    w->metrics = metrics;
+    w->o = *options;
+    w->path = xstrdup(options->path);
+    w->rule = xstrdup(options->rule);
+    w->page = options->page ? options->page : 500;
+    if (!w->o.max_line)
+        w->o.max_line = (size_t)16 << 20;
+    if (!w->o.max_page)
+        w->o.max_page = (size_t)64 << 20;
+    if (!w->o.max_silence)
+        w->o.max_silence = 150 * USEC_PER_SEC;
+    w->retry = (struct client_timer){.fire = on_retry, .arg = w};
+    w->silence = (struct client_timer){.fire = on_silence, .arg = w};
+    list_page(w);
+    return w;
+}
+
+struct watch *watch_stop(struct watch *w, bool forget_all)
+{
+    if (!w)
+        return NULL;
+    if (w->call)
+        client_cancel(w->client, w->call);
+    client_timer_clear(w->client, &w->retry);
+    client_timer_clear(w->client, &w->silence);
+    map_for_each (e, &w->known) {
+        if (forget_all)
+            take_back(w, e->value);
+        known_free(e->value);
+    }
+    map_done(&w->known);
+    buf_done(&w->line);
+    free(w->path);
+    free(w->rule);
+    free(w->token);
+    free(w->version);
+    free(w);
+    return NULL;
+}

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/write_internal.h"
+
+#include <stdio.h>
+
+#include "k8s/field.h"
+
+/* Statuses of one group that may wait, one per phase. */
+#define MAX_BEHIND 8
+
+/* ---- orders ---- */
+
+static void copy_status(struct order *o, const struct gang_status *s)
+{
+    o->api_group = xstrdup(s->ref->api_group);
+    o->ns = xstrdup(s->ref->ns);
+    o->name = xstrdup(s->ref->name);
+    o->uid = xstrdup_null(s->uid);
+    o->text = xstrdup(s->text);
+    o->ref = (struct gang_ref){o->api_group, o->ns, o->name};
+    o->status = *s;
+    o->status.ref = &o->ref;
+    o->status.uid = o->uid;
+    o->status.text = o->text;
+}
+
+static void copy_event(struct order *o, const struct gang_effect *e)
+{
+    o->object_kind = xstrdup(e->event.kind);
+    o->api_group = xstrdup_null(e->event.api_group);
+    o->ns = xstrdup(e->event.ns);
+    o->name = xstrdup(e->event.name);
+    o->uid = xstrdup_null(e->event.uid);
+    o->reason = xstrdup(e->event.reason);
+    o->text = xstrdup(e->event.message);
+    o->warning = e->event.warning;
+}
+
+struct order *order_new(const struct gang_effect *e)
+{
+    struct order *o = xcalloc(1, sizeof *o);
+    o->kind = e->kind;
+    switch (e->kind) {
+    case GANG_BIND:
+    case GANG_READ_POD:
+    case GANG_NOMINATE:
+        o->ns = xstrdup(e->pod.ns);
+        o->name = xstrdup(e->pod.name);
+        o->uid = xstrdup(e->pod.uid);
+        o->node = xstrdup_null(e->pod.node);
+        return o;
+    case GANG_STATUS:
+        copy_status(o, &e->status);
+        return o;
+    case GANG_EVENT:
+        copy_event(o, e);
+        return o;
+    default:
+        return order_free(o); /* replies are the server's */
+    }
+}
+
+struct order *order_free(struct order *o)
+{
+    if (!o)
+        return NULL;
+    free(o->ns);
+    free(o->name);
+    free(o->uid);
+    free(o->node);
+    free(o->api_group);
+    free(o->object_kind);
+    free(o->reason);
+    free(o->text);
+    free(o);
+    return NULL;
+}
+
+struct mail *order_mail(struct order *o)
+{
+    return &o->mail;
+}
+
+struct order *order_of_mail(struct mail *m)
+{
+    return CONTAINER_OF(m, struct order, mail);
+}
+
+/* ---- lanes ---- */
+
+static const struct {
+    enum lane_id lane;
+    void (*send)(struct flight *f);
+} kinds[GANG_EFFECT_MAX] = {
+    [GANG_BIND] = {LANE_BIND, bind_send},
+    [GANG_READ_POD] = {LANE_READ, read_send},
+    [GANG_NOMINATE] = {LANE_NOMINATE, nominate_send},
+    [GANG_STATUS] = {LANE_STATUS, status_send},
+    [GANG_EVENT] = {LANE_EVENT, event_send},
+};
+
+static const struct lane lane_defaults[LANE_MAX] = {
+    [LANE_BIND] = {.name = "bindings", .most = 32, .room = 200000},
+    [LANE_READ] = {.name = "reads", .most = 8, .room = 200000},
+    [LANE_NOMINATE] = {.name = "nominations", .most = 16, .room = 50000},
+    [LANE_STATUS] = {.name = "statuses", .most = 8, .room = 50000},
+    [LANE_EVENT] = {.name = "events", .most = 4, .room = 2000},
+};
+
+static void on_tokens(void *arg)
+{
+    writer_pump(arg);
+}
+
+struct writer *writer_new(const struct writer_options *options)
+{
+    struct writer *w = xcalloc(1, sizeof *w);
+    w->o = *options;
+    if (w->o.events_per_second <= 0)
+        w->o.events_per_second = 50;
+    if (w->o.events_burst <= 0)
+        w->o.events_burst = 200;
+    w->tokens = w->o.events_burst;
+    w->tokens_at = usec_now();
+    w->tokens_timer = (struct client_timer){.fire = on_tokens, .arg = w};
+    list_init(&w->flights);
+    for (size_t i = 0; i < LANE_MAX; i++) {
+        w->lanes[i] = lane_defaults[i];
+        list_init(&w->lanes[i].queue);
+    }
+    if (w->o.bindings > 0)
+        w->lanes[LANE_BIND].most = w->o.bindings;
+    return w;
+}
+
+/* What two orders must not fly side by side for; NULL: anything goes. */
+static char *flight_key(const struct order *o)
+{
+    switch (o->kind) {
+    case GANG_NOMINATE:
+        return xstrdup(o->uid);
+    case GANG_STATUS:
+        return groups_key(&o->ref);
+    default:
+        return NULL;
+    }
+}
+
+static void show_length(struct writer *w, const struct lane *lane)
+{
+    api_metrics_queue(w->o.metrics, lane->name, lane->waiting + (size_t)lane->flying);
+}
+
+static void enqueue(struct writer *w, struct lane *lane, struct order *o)
+{
+    if (o->kind == GANG_NOMINATE)
+        map_set(&w->nominations, o->uid, o);
+    if (o->kind == GANG_STATUS) {
+        cleanup_free char *key = groups_key(&o->ref);
+        map_set(&w->statuses, key, o);
+    }
+    list_push(&lane->queue, &o->link);
+    lane->waiting++;
+    show_length(w, lane);
+}
+
+static void dequeue(struct writer *w, struct lane *lane, struct order *o)
+{
+    if (o->kind == GANG_NOMINATE)
+        map_remove(&w->nominations, o->uid);
+    if (o->kind == GANG_STATUS) {
+        cleanup_free char *key = groups_key(&o->ref);
+        if (map_get(&w->statuses, key) == o)
+            map_remove(&w->statuses, key);
+    }
+    list_remove(&o->link);
+    lane->waiting--;
+}
+
+void flight_end(struct flight *f)
+{
+    struct writer *w = f->writer;
+    struct lane *lane = &w->lanes[f->lane];
+    cleanup_free char *key = flight_key(f->order);
+    if (key)
+        map_remove(&w->flying, key);
+    lane->flying--;
+    show_length(w, lane);
+    client_timer_clear(w->o.client, &f->retry);
+    list_remove(&f->link);
+    order_free(f->order);
+    free(f->event_name);
+    free(f);
+    writer_pump(w);
+}
+
+static void launch(struct writer *w, enum lane_id id, struct order *o, char *key)
+{
+    struct lane *lane = &w->lanes[id];
+    dequeue(w, lane, o);
+    lane->flying++;
+    struct flight *f = xcalloc(1, sizeof *f);
+    f->writer = w;
+    f->order = o;
+    f->lane = id;
+    list_push(&w->flights, &f->link);
+    if (key)
+        map_set(&w->flying, key, f);
+    kinds[o->kind].send(f);
+}
+
+static bool take_token(struct writer *w)
+{
+    usec_t now = usec_now();
+    w->tokens += (double)(now - w->tokens_at) / (double)USEC_PER_SEC * w->o.events_per_second;
+    if (w->tokens > w->o.events_burst)
+        w->tokens = w->o.events_burst;
+    w->tokens_at = now;
+    if (w->tokens >= 1) {
+        w->tokens -= 1;
+        return true;
+    }
+    usec_t wait = (usec_t)((1 - w->tokens) / w->o.events_per_second * (double)USEC_PER_SEC);
+    client_timer_set(w->o.client, &w->tokens_timer, now + wait + USEC_PER_MSEC);
+    return false;
+}
+
+/* The first order of the lane that may fly; its key goes to *ret_key. */
+static struct order *next_order(struct writer *w, struct lane *lane, char **ret_key)
+{
+    list_for_each (o, &lane->queue, struct order, link) {
+        *ret_key = flight_key(o);
+        if (!*ret_key || !map_get(&w->flying, *ret_key))
+            return o;
+        free(STEAL(*ret_key));
+    }
+    return NULL;
+}
+
+static int most_now(const struct writer *w, enum lane_id id)
+{
+    bool committing = w->lanes[LANE_BIND].waiting > 0;
+    return committing && id >= LANE_STATUS ? 1 : w->lanes[id].most;
+}
+
+static void pump_lanes(struct writer *w)
+{
+    for (enum lane_id id = 0; id < LANE_MAX; id++) {
+        struct lane *lane = &w->lanes[id];
+        while (lane->waiting > 0 && lane->flying < most_now(w, id)) {
+            cleanup_free char *key = NULL;
+            struct order *o = next_order(w, lane, &key);
+            if (!o || (id == LANE_EVENT && !take_token(w)))
+                break;
+            launch(w, id, o, key);
+        }
+    }
+}
+
+/* A flight may end as soon as it begins (nothing to write): the loop above goes on by itself. */
+void writer_pump(struct writer *w)
+{
+    if (w->pumping)
+        return;
+    w->pumping = true;
+    pump_lanes(w);
+    w->pumping = false;
+}
+
+bool writer_busy(const struct writer *w)
+{
+    for (size_t i = 0; i < LANE_MAX; i++)
+        if (w->lanes[i].waiting > 0 || w->lanes[i].flying > 0)
+            return true;
+    return false;
+}
+
+/* ---- taking orders ---- */
+
+/* A newer nomination of a pod takes the place of the one that still waits. */
+static bool replace_nomination(struct writer *w, struct order *o)
+{
+    struct order *waiting = map_get(&w->nominations, o->uid);
+    if (!waiting)
+        return false;
+    free(waiting->node);
+    waiting->node = STEAL(o->node);
+    order_free(o);
+    return true;
+}
+
+static void set_phase(struct order *o)
+{
+    const struct dialect *d = dialect_by_group(o->api_group);
+    cleanup_json json_t *patch = d ? d->status(&o->status, /* group= */ NULL, 0) : NULL;
+    const char *phase = field_peek(patch, "status", "phase", NULL);
+    snprintf(o->phase, sizeof o->phase, "%s", phase ? phase : "");
+}
+
+/*
+ * Figures are overtaken by newer figures of the same group; a phase is not, so that whoever
+ * watches the group sees every step of its life (as long as it does not lag too far behind).
+ */
+static void overtake_status(struct writer *w, struct order *o)
+{
+    cleanup_free char *key = groups_key(&o->ref);
+    struct order *newest = map_get(&w->statuses, key);
+    if (!newest)
+        return;
+    o->behind = newest->behind + 1;
+    if (strcmp(newest->phase, o->phase) != 0 && newest->behind < MAX_BEHIND)
+        return;
+    o->behind = newest->behind;
+    dequeue(w, &w->lanes[LANE_STATUS], newest);
+    order_free(newest);
+}
+
+static void refuse(struct writer *w, struct order *o)
+{
+    api_metrics_count(w->o.metrics, "api_dropped_total", "queue",
+                      w->lanes[kinds[o->kind].lane].name);
+    if (o->kind == GANG_BIND || o->kind == GANG_READ_POD)
+        writer_post(w, o->kind == GANG_BIND ? GANG_EV_BIND_DONE : GANG_EV_POD_READ, o->uid, o->node,
+                    "too many writes are waiting", OUTCOME_UNCLEAR);
+    order_free(o);
+}
+
+static bool make_room(struct writer *w, struct order *o)
+{
+    struct lane *lane = &w->lanes[kinds[o->kind].lane];
+    if (lane->waiting < lane->room)
+        return true;
+    if (o->kind != GANG_EVENT && o->kind != GANG_STATUS)
+        return false;
+    struct order *oldest = CONTAINER_OF(lane->queue.next, struct order, link);
+    dequeue(w, lane, oldest);
+    refuse(w, oldest);
+    return true;
+}
+
+void writer_take(struct writer *w, struct order *o)
+{
+    if (o->kind == GANG_NOMINATE && replace_nomination(w, o))
+        return;
+    if (o->kind == GANG_STATUS) {
+        set_phase(o);
+        overtake_status(w, o);
+    }
+    if (!make_room(w, o)) {
+        refuse(w, o);
+        return;
+    }
+    enqueue(w, &w->lanes[kinds[o->kind].lane], o);
+}
+
+/* ---- flights ---- */
+
+static void on_reply(void *arg, const struct client_reply *reply)
+{
+    struct flight *f = arg;
+    f->call = NULL;
+    f->done(f, reply);
+}
+
+void flight_send(struct flight *f, const struct client_request *request,
+                 void (*done)(struct flight *f, const struct client_reply *reply))
+{
+    struct client_request r = *request;
+    r.done = on_reply;
+    r.arg = f;
+    f->done = done;
+    f->call = client_send(f->writer->o.client, &r);
+}
+
+static void on_retry(void *arg)
+{
+    struct flight *f = arg;
+    kinds[f->order->kind].send(f);
+}
+
+bool flight_retry(struct flight *f, int most, usec_t first)
+{
+    if (f->tries + 1 >= most)
+        return false;
+    struct client *c = f->writer->o.client;
+    f->retry.fire = on_retry;
+    f->retry.arg = f;
+    client_timer_set(c, &f->retry,
+                     usec_now() + client_backoff(c, f->tries++, first, 15 * USEC_PER_SEC));
+    return true;
+}
+
+void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
+                 const char *text, enum gang_outcome outcome)
+{
+    struct gang_event ev = {.kind = kind};
+    ev.result.uid = xstrdup(uid);
+    ev.result.node = xstrdup_null(node);
+    ev.result.text = xstrdup_null(text);
+    ev.result.outcome = outcome;
+    w->o.sink->post(w->o.sink->arg, &ev);
+}
+
+struct writer *writer_free(struct writer *w)
+{
+    if (!w)
+        return NULL;
+    list_for_each_safe (f, &w->flights, struct flight, link) {
+        if (f->call)
+            client_cancel(w->o.client, f->call);
+        client_timer_clear(w->o.client, &f->retry);
+        order_free(f->order);
+        free(f->event_name);
+        free(f);
+    }
+    for (size_t i = 0; i < LANE_MAX; i++)
+        list_for_each_safe (o, &w->lanes[i].queue, struct order, link)
+            order_free(o);
+    client_timer_clear(w->o.client, &w->tokens_timer);
+    map_for_each (e, &w->series) {
+        struct series *s = e->value;
+        free(s->name);
+        free(s);
+    }
+    map_done(&w->series);
+    map_done(&w->flying);
+    map_done(&w->nominations);
+    map_done(&w->statuses);
+    free(w);
+    return NULL;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * write_internal.h - what write.c (lanes), write_pod.c (bindings, reads, nominations),
+ * write_status.c and write_event.c share.
+ *
+ * An order is owned by one thing at a time: the mail, the queue of its lane, or a flight. A flight
+ * is an order under way: one call, or a pause before the next try. It ends with flight_end().
+ */
+#ifndef MUSTER_K8S_WRITE_INTERNAL_H
+#define MUSTER_K8S_WRITE_INTERNAL_H
+
+#include <jansson.h>
+
+#include "base/list.h"
+#include "base/map.h"
+#include "k8s/write.h"
+
+struct order {
+    struct mail mail;
+    struct list link;
+    enum gang_effect_kind kind;
+    char *ns, *name, *uid;
+    char *node;          /* BIND, NOMINATE */
+    char *api_group;     /* STATUS, EVENT of a PodGroup */
+    char *object_kind;   /* EVENT */
+    char *reason, *text; /* EVENT; text also STATUS */
+    bool warning;        /* EVENT */
+    struct gang_ref ref; /* STATUS: borrows from the above */
+    struct gang_status status;
+    char phase[32]; /* STATUS: what it comes to in its dialect */
+    int behind;     /* STATUS: others of the same group that wait before it */
+};
+
+enum lane_id { LANE_BIND, LANE_READ, LANE_NOMINATE, LANE_STATUS, LANE_EVENT, LANE_MAX };
+
+struct lane {
+    const char *name; /* metric label */
+    int most;         /* under way at once */
+    size_t room;      /* orders that may wait */
+    struct list queue;
+    size_t waiting;
+    int flying;
+};
+
+struct flight {
+    struct list link;
+    struct writer *writer;
+    struct order *order;
+    enum lane_id lane;
+    struct client_call *call;
+    void (*done)(struct flight *f, const struct client_reply *reply);
+    struct client_timer retry;
+    int tries;
+    char *event_name; /* EVENT: of the object that is patched or made */
+};
+
+/* Events that were sent before: the same again counts up. */
+struct series {
+    char *name;
+    int count;
+};
+
+struct writer {
+    struct writer_options o;
+    struct lane lanes[LANE_MAX];
+    struct list flights;
+    bool pumping;
+    struct map nominations; /* uid -> struct order, waiting */
+    struct map statuses;    /* key of group -> struct order, the newest waiting */
+    struct map flying;      /* keys of groups and pods that have a flight -> struct flight */
+    struct map series;      /* "uid reason text" -> struct series */
+    double tokens;          /* of the events' bucket */
+    usec_t tokens_at;
+    struct client_timer tokens_timer;
+    bool status_forbidden, event_forbidden, nominate_forbidden; /* logged */
+};
+
+/* Starts a call of the flight. */
+void flight_send(struct flight *f, const struct client_request *request,
+                 void (*done)(struct flight *f, const struct client_reply *reply));
+/* Sends the order again after a pause; false: it was tried often enough. */
+bool flight_retry(struct flight *f, int most, usec_t first);
+/* Frees the flight and lets the lane go on. */
+void flight_end(struct flight *f);
+
+void bind_send(struct flight *f);
+void read_send(struct flight *f);
+void nominate_send(struct flight *f);
+void status_send(struct flight *f);
+void event_send(struct flight *f);
+
+/* Whether asking again may help. */
+static inline bool reply_is_temporary(const struct client_reply *r)
+{
+    return r->error || r->status == 0 || r->status == 401 || r->status == 408 || r->status == 429 ||
+           r->status >= 500;
+}
+
+/* Posts BIND_DONE or POD_READ; strings are copied. */
+void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
+                 const char *text, enum gang_outcome outcome);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bindings, reads and nominations of pods. Every write carries the UID: a pod that was deleted and
+ * created anew under the same name is never touched (seen on kube-apiserver 1.36: 409).
+ */
+#include "base/log.h"
+#include "k8s/field.h"
+#include "k8s/write_internal.h"
+
+#define BIND_TIMEOUT  (10 * USEC_PER_SEC)
+#define WRITE_TIMEOUT (10 * USEC_PER_SEC)
+#define POD_MAX_BODY  ((size_t)4 << 20)
+
+static void put_pod_path(struct buf *b, const struct order *o, const char *subresource)
+{
+    buf_puts(b, "/api/v1/namespaces/");
+    client_escape(b, o->ns);
+    buf_puts(b, "/pods/");
+    client_escape(b, o->name);
+    buf_puts(b, subresource);
+}
+
+/* ---- BIND ---- */
+
+static enum gang_outcome outcome_of(const struct client_reply *r)
+{
+    if (client_ok(r))
+        return OUTCOME_OK;
+    /* A conflict may be our own binding, of which the reply was lost. */
+    if (reply_is_temporary(r) || r->status == 409 || r->status < 400)
+        return OUTCOME_UNCLEAR;
+    return OUTCOME_REFUSED;
+}
+
+static void bind_done(struct flight *f, const struct client_reply *reply)
+{
+    struct err err = {.text = ""};
+    enum gang_outcome outcome = outcome_of(reply);
+    if (outcome != OUTCOME_OK)
+        client_reply_error(reply, &err);
+    writer_post(f->writer, GANG_EV_BIND_DONE, f->order->uid, f->order->node, err.text, outcome);
+    flight_end(f);
+}
+
+void bind_send(struct flight *f)
+{
+    const struct order *o = f->order;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, o, "/binding");
+    cleanup_json json_t *body =
+        json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}", "apiVersion", "v1", "kind",
+                  "Binding", "metadata", "namespace", o->ns, "name", o->name, "uid", o->uid,
+                  "target", "apiVersion", "v1", "kind", "Node", "name", o->node);
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    flight_send(f,
+                &(struct client_request){.verb = "create",
+                                         .resource = "bindings",
+                                         .method = "POST",
+                                         .path = buf_str(&path),
+                                         .content_type = "application/json",
+                                         .body = text,
+                                         .timeout = BIND_TIMEOUT},
+                bind_done);
+}
+
+/* ---- READ_POD ---- */
+
+static void read_done(struct flight *f, const struct client_reply *reply)
+{
+    struct order *o = f->order;
+    struct err err = {.text = ""};
+    enum gang_outcome outcome = OUTCOME_UNBOUND;
+    const char *node = NULL;
+    cleanup_json json_t *pod =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    if (pod) {
+        node = field_peek(pod, "spec", "nodeName", NULL);
+        if (!str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid)) {
+            outcome = OUTCOME_REFUSED;
+            err_set(&err, ERR_NOT_FOUND, "the pod was deleted and created anew");
+            node = NULL;
+        } else if (node && *node) {
+            outcome = OUTCOME_OK;
+        }
+    } else {
+        client_reply_error(reply, &err);
+        bool gone = !reply->error && reply->status == 404;
+        if (!gone && flight_retry(f, 4, 250 * USEC_PER_MSEC))
+            return;
+        outcome = gone ? OUTCOME_REFUSED : OUTCOME_UNCLEAR;
+    }
+    writer_post(f->writer, GANG_EV_POD_READ, o->uid, node && *node ? node : NULL, err.text,
+                outcome);
+    flight_end(f);
+}
+
+void read_send(struct flight *f)
+{
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, f->order, "");
+    flight_send(f,
+                &(struct client_request){.verb = "get",
+                                         .resource = "pods",
+                                         .method = "GET",
+                                         .path = buf_str(&path),
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                read_done);
+}
+
+/* ---- NOMINATE ---- */
+
+static void nominate_done(struct flight *f, const struct client_reply *reply)
+{
+    struct writer *w = f->writer;
+    if (!client_ok(reply) && reply_is_temporary(reply) && flight_retry(f, 4, 200 * USEC_PER_MSEC))
+        return;
+    if (!reply->error && reply->status == 403 && !w->nominate_forbidden) {
+        struct err err;
+        client_reply_error(reply, &err);
+        log_error("the API server does not let muster nominate nodes; grant the missing rule",
+                  "rule", "patch pods/status", "error", err.text, NULL);
+        w->nominate_forbidden = true;
+    }
+    /* Gone or created anew: nothing to nominate. A hint lost otherwise is written with the next
+     * plan. */
+    flight_end(f);
+}
+
+void nominate_send(struct flight *f)
+{
+    const struct order *o = f->order;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, o, "/status?fieldManager=muster");
+    cleanup_json json_t *body = json_pack("{s:{s:s}, s:{s:s?}}", "metadata", "uid", o->uid,
+                                          "status", "nominatedNodeName", o->node);
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    flight_send(f,
+                &(struct client_request){.verb = "patch",
+                                         .resource = "pods/status",
+                                         .method = "PATCH",
+                                         .path = buf_str(&path),
+                                         .content_type = "application/merge-patch+json",
+                                         .body = text,
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                nominate_done);
+}
