@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * muster simulate: the core and the built-in cluster in virtual time, in one thread. The same file
+ * gives the same output, byte for byte.
+ */
+#include <getopt.h>
+#include <stdio.h>
+
+#include "base/duration.h"
+#include "gang/gang.h"
+#include "k8s/builtin.h"
+#include "k8s/field.h"
+#include "server/cmd.h"
+#include "server/timeline.h"
+
+/* 2026-01-01T00:00:00Z: creation times must not depend on the day. */
+#define WALL (INT64_C(1767225600) * USEC_PER_SEC)
+/* Some origin other than zero, so that nothing comes to rely on zero. */
+#define ORIGIN (1000 * USEC_PER_SEC)
+/* The run ends when the cluster itself has nothing to do for this long: a little more than the
+ * scheduler takes to try every waiting pod anew without a reason. */
+#define QUIET ((usec_t)(330 * USEC_PER_SEC))
+#define UNTIL (3600 * USEC_PER_SEC)
+
+enum { MAX_IDLE_STEPS = 1000000 }; /* at one moment of virtual time: the simulation is stuck */
+
+struct sim {
+    struct scenario *scenario; /* owned by the cluster */
+    struct cluster *cluster;
+    struct gang_core *core;
+    struct timeline *timeline;
+    struct gang_event *inbox; /* posted, not yet seen by the core */
+    size_t n_inbox, cap_inbox;
+    usec_t now, until;
+    usec_t busy_until; /* the last time at which the cluster itself had something to do */
+    bool until_given;
+    size_t next_expect;
+    struct err failure;
+};
+
+static void post(void *arg, struct gang_event *ev)
+{
+    struct sim *sim = arg;
+    GROW(sim->inbox, sim->cap_inbox, sim->n_inbox + 1);
+    sim->inbox[sim->n_inbox++] = *ev;
+}
+
+static usec_t clock_of(const struct sim *sim)
+{
+    return builtin_cluster_clock(sim->cluster, sim->now);
+}
+
+/* ---- expectations ---- */
+
+struct find_gang {
+    const struct scenario_expect *expect;
+    struct gang_status status;
+    bool found;
+};
+
+static void find_gang(void *arg, const struct gang_view *v)
+{
+    struct find_gang *f = arg;
+    if (strcmp(v->status.ref->ns, f->expect->ns) != 0 ||
+        strcmp(v->status.ref->name, f->expect->name) != 0)
+        return;
+    f->status = v->status;
+    f->found = true;
+}
+
+static int differs(struct sim *sim, const struct scenario_expect *e, const char *what,
+                   const char *is, const char *expected)
+{
+    cleanup_buf struct buf at = BUF_INIT;
+    duration_format(&at, e->at);
+    return err_set(&sim->failure, ERR_INVALID, "%s: %s: at %s %s %s/%s: %s is %s, expected %s",
+                   sim->scenario->name, e->where, buf_str(&at), e->gang ? "gang" : "pod", e->ns,
+                   e->name, what, is, expected);
+}
+
+static int check_gang(struct sim *sim, const struct scenario_expect *e)
+{
+    struct find_gang f = {.expect = e};
+    gang_core_each_gang(sim->core, find_gang, &f);
+    if (!f.found)
+        return differs(sim, e, "it", "not known", "a gang");
+    if (e->state != GANG_STATE_MAX && e->state != f.status.state)
+        return differs(sim, e, "state", gang_state_name(f.status.state), gang_state_name(e->state));
+    if (e->reason != REASON_MAX && e->reason != f.status.reason)
+        return differs(sim, e, "reason", gang_reason_name(f.status.reason),
+                       gang_reason_name(e->reason));
+    if (e->bound >= 0 && e->bound != f.status.bound) {
+        char is[24], expected[24];
+        snprintf(is, sizeof is, "%d", f.status.bound);
+        snprintf(expected, sizeof expected, "%d", (int)e->bound);
+        return differs(sim, e, "bound", is, expected);
+    }
+    return 0;
+}
+
+static int check_pod(struct sim *sim, const struct scenario_expect *e)
+{
+    const json_t *pod = builtin_cluster_object(sim->cluster, KIND_POD, NULL, e->ns, e->name);
+    const char *node = field_peek(pod, "spec", "nodeName", NULL);
+    const char *phase = field_peek(pod, "status", "phase", NULL);
+    if (e->phase && !str_eq(e->phase, phase ? phase : ""))
+        return differs(sim, e, "phase", phase ? phase : "none (no such pod)", e->phase);
+    if (e->node && strcmp(e->node, node ? node : "") != 0)
+        return differs(sim, e, "node", node ? node : "none", *e->node ? e->node : "none");
+    return 0;
+}
+
+/* Those that are due before `clock`. */
+static int check_expects(struct sim *sim, usec_t clock)
+{
+    const struct scenario *s = sim->scenario;
+    for (; sim->next_expect < s->n_expects; sim->next_expect++) {
+        const struct scenario_expect *e = &s->expects[sim->next_expect];
+        if (e->at >= clock)
+            return 0;
+        if ((e->gang ? check_gang(sim, e) : check_pod(sim, e)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* ---- steps ---- */
+
+static bool for_cluster(const struct gang_effect *e)
+{
+    switch (e->kind) {
+    case GANG_REPLY_FILTER:
+        return e->filter.id & CLUSTER_CALL;
+    case GANG_REPLY_PRIORITIZE:
+        return e->prioritize.id & CLUSTER_CALL;
+    case GANG_REPLY_PREEMPT:
+        return e->preempt.id & CLUSTER_CALL;
+    case GANG_REPLY_BIND:
+        return e->bind_reply.id & CLUSTER_CALL;
+    default:
+        return true;
+    }
+}
+
+/* The core takes what was posted, or a TICK; its effects may post more. */
+static int step(struct sim *sim)
+{
+    struct gang_event *events = STEAL(sim->inbox);
+    size_t n = sim->n_inbox, n_effects;
+    sim->n_inbox = sim->cap_inbox = 0;
+    struct gang_event tick = {.kind = GANG_EV_TICK};
+    const struct gang_effect *effects =
+        gang_step(sim->core, sim->now, n ? events : &tick, n ? n : 1, &n_effects);
+    int ret = gang_core_check(sim->core, &sim->failure);
+    timeline_gangs(sim->timeline, clock_of(sim), sim->core);
+    for (size_t i = 0; i < n_effects; i++)
+        if (for_cluster(&effects[i]))
+            sim->cluster->ops->apply(sim->cluster, sim->now, &effects[i]);
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+    free(events);
+    return ret;
+}
+
+/* Everything that happens at sim->now. */
+static int moment(struct sim *sim)
+{
+    sim->cluster->ops->advance(sim->cluster, sim->now);
+    do {
+        if (step(sim) < 0)
+            return err_wrap(&sim->failure, "invariant violated");
+    } while (sim->n_inbox);
+    if (!builtin_cluster_settled(sim->cluster))
+        sim->busy_until = sim->now;
+    return 0;
+}
+
+static usec_t next_moment(const struct sim *sim)
+{
+    usec_t a = gang_core_next(sim->core), b = sim->cluster->ops->next(sim->cluster);
+    usec_t next = a < b ? a : b;
+    return next < sim->now ? sim->now : next;
+}
+
+/* Whether the run is over before `next`; says why. */
+static bool over(struct sim *sim, usec_t next)
+{
+    if (next - ORIGIN > sim->until) {
+        sim->now = next == USEC_NEVER && !sim->until_given ? sim->now : ORIGIN + sim->until;
+        timeline_note(sim->timeline, clock_of(sim),
+                      next == USEC_NEVER ? "quiet: nothing more will happen" : "time is up");
+        return true;
+    }
+    if (sim->until_given || next - sim->busy_until <= QUIET)
+        return false;
+    timeline_note(sim->timeline, clock_of(sim), "quiet: only new attempts would follow");
+    return true;
+}
+
+static int run(struct sim *sim)
+{
+    int idle = 0;
+    if (moment(sim) < 0)
+        return -1;
+    for (;;) {
+        usec_t next = next_moment(sim);
+        if (over(sim, next))
+            return check_expects(sim, USEC_NEVER);
+        if (check_expects(sim, next - ORIGIN) < 0)
+            return -1;
+        idle = next == sim->now ? idle + 1 : 0;
+        if (idle > MAX_IDLE_STEPS)
+            return err_set(&sim->failure, ERR_INTERNAL, "time does not pass any more");
+        sim->now = next;
+        if (moment(sim) < 0)
+            return -1;
+    }
+}
+
+static void shut_down(struct sim *sim)
+{
+    struct gang_event stop = {.kind = GANG_EV_STOP};
+    size_t n;
+    gang_step(sim->core, sim->now, &stop, 1, &n);
+    for (size_t i = 0; i < sim->n_inbox; i++)
+        gang_event_done(&sim->inbox[i]);
+    free(sim->inbox);
+    gang_core_free(sim->core);
+    sim->cluster->ops->close(sim->cluster, sim->now);
+    timeline_free(sim->timeline);
+}
+
+static int simulate(struct scenario *scenario, bool json, usec_t until, bool until_given)
+{
+    struct sim sim = {
+        .scenario = scenario,
+        .timeline = timeline_new(json),
+        .now = ORIGIN,
+        .busy_until = ORIGIN,
+        .until = until,
+        .until_given = until_given,
+    };
+    struct cluster_sink sink = {post, &sim};
+    struct gang_config config = gang_config_default();
+    scenario_config(scenario, &config);
+    sim.core = gang_core_new(&config);
+    sim.cluster = builtin_cluster_new(scenario, &sink, WALL);
+    builtin_cluster_watch(sim.cluster, timeline_happening, sim.timeline);
+    bool failed = run(&sim) < 0;
+    timeline_end(sim.timeline, clock_of(&sim), sim.core, sim.cluster,
+                 failed ? sim.failure.text : NULL);
+    shut_down(&sim);
+    return failed ? CMD_FAILED : CMD_OK;
+}
+
+int cmd_simulate(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"until", required_argument, NULL, 'u'},
+        {"output", required_argument, NULL, 'o'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    usec_t until = UNTIL;
+    bool json = false, until_given = false;
+    struct err err;
+    opterr = 0;
+    for (int opt; (opt = getopt_long(argc, argv, ":u:o:h", options, NULL)) != -1;) {
+        if (opt == 'h')
+            return cmd_help("simulate");
+        if (opt == 'u') {
+            until_given = true;
+            if (duration_parse(optarg, &until, &err) < 0)
+                return cmd_usage_error("simulate", "--until: %s", err.text);
+        } else if (opt == 'o') {
+            json = strcmp(optarg, "json") == 0;
+            if (!json && strcmp(optarg, "text") != 0)
+                return cmd_usage_error("simulate", "--output is \"%s\": write text or json",
+                                       optarg);
+        } else {
+            return cmd_flag_error("simulate", argv, opt);
+        }
+    }
+    if (argc - optind != 1)
+        return cmd_usage_error("simulate", "name one scenario file, such as "
+                                           "examples/six-of-eight.yaml");
+    struct scenario *scenario = scenario_load(argv[optind], &err);
+    if (!scenario) {
+        fprintf(stderr, "muster simulate: %s\n", err.text);
+        return CMD_FAILED;
+    }
+    return simulate(scenario, json, until, until_given);
+}
