@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "config/scheduler_config.h"
+#include "server/cmd.h"
+#include "server/settings.h"
+
+int cmd_check(int argc, char **argv)
+{
+    const char *scheduler_config = NULL;
+    const struct settings_flag own[] = {
+        {"scheduler-config", settings_take_last, &scheduler_config},
+    };
+    cleanup_buf struct buf mistakes = BUF_INIT;
+    struct config *config = NULL;
+    int status;
+    if (settings_parse(argc, argv, own, ARRAY_SIZE(own), &config, &mistakes, &status) < 0)
+        return status;
+    bool bad = !config;
+    fputs(buf_str(&mistakes), stdout);
+    if (scheduler_config && !config) {
+        printf("%s: not looked at: mend the settings first\n", scheduler_config);
+    } else if (scheduler_config) {
+        struct scheduler_config_report report;
+        scheduler_config_check(scheduler_config, config, &report);
+        fputs(buf_str(&report.text), stdout);
+        bad = report.errors > 0;
+        buf_done(&report.text);
+    }
+    if (!bad)
+        puts("ok");
+    config_free(config);
+    return bad ? CMD_FAILED : CMD_OK;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "base/map.h"
+#include "config/scheduler_config.h"
+#include "k8s/api.h"
+#include "k8s/builtin.h"
+#include "server/calls.h"
+#include "server/cmd.h"
+#include "server/loop.h"
+#include "server/ops.h"
+#include "server/settings.h"
+
+#define VERBS_THREADS   2
+#define OPS_CONNECTIONS 256
+#define OPS_BODY_LIMIT  (64 * 1024)
+/* Files that are no connections of the verbs listener: ops, the API server's, our own. */
+#define OTHER_FILES        (OPS_CONNECTIONS + 128)
+#define FEWEST_CONNECTIONS 128
+
+/* ---- limits of the system ---- */
+
+/* Raises the limit of open files; lowers connectionLimit and maxHolds where that is not enough. */
+static int fit_file_limit(struct config *c, struct err *err)
+{
+    struct rlimit limit;
+    rlim_t want = (rlim_t)c->connection_limit + OTHER_FILES;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return err_errno(err, "getrlimit");
+    if (limit.rlim_cur < want) {
+        limit.rlim_cur = limit.rlim_max < want ? limit.rlim_max : want;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+            return err_errno(err, "raise the limit of open files");
+    }
+    if (limit.rlim_cur >= want)
+        return 0;
+    if (limit.rlim_cur < FEWEST_CONNECTIONS + OTHER_FILES)
+        return err_set(err, ERR_INVALID,
+                       "only %" PRIu64 " files may be open: raise the hard limit (ulimit -Hn, "
+                       "LimitNOFILE) to at least %d",
+                       (uint64_t)limit.rlim_cur, FEWEST_CONNECTIONS + OTHER_FILES);
+    c->connection_limit = (int64_t)limit.rlim_cur - OTHER_FILES;
+    if (c->max_holds > c->connection_limit / 2)
+        c->max_holds = c->connection_limit / 2;
+    log_warning("too few files may be open: connectionLimit and maxHolds lowered; raise the hard "
+                "limit (ulimit -Hn, LimitNOFILE)",
+                "files", log_int(limit.rlim_cur), "connectionLimit", log_int(c->connection_limit),
+                "maxHolds", log_int(c->max_holds), NULL);
+    return 0;
+}
+
+static void seed_hashes(void)
+{
+    uint64_t key[3] = {0};
+    if (getrandom(key, sizeof key, 0) == sizeof key) {
+        map_seed(key[0], key[1]);
+        json_object_seed((size_t)key[2] | 1);
+    }
+}
+
+/* Before any thread: SIGTERM and SIGINT go to the loop, SIGHUP and SIGPIPE nowhere. */
+static void arrange_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+/* ---- putting it together ---- */
+
+struct server {
+    struct config *config;
+    const char *scenario; /* --cluster */
+    struct metrics metrics;
+    struct loop *loop;
+    struct calls_context calls;
+    struct ops_context ops;
+};
+
+static void warn_if_exposed(const char *address)
+{
+    cleanup_free char *host = NULL;
+    int port;
+    if (config_address(address, &host, &port, NULL) < 0 || str_eq(host, "::1") ||
+        strncmp(host, "127.", 4) == 0)
+        return;
+    log_warning("the verbs are reachable from other machines and ask nobody who they are: whoever "
+                "reaches them can place pods; keep listen on 127.0.0.1 or fence it off",
+                "listen", address, NULL);
+}
+
+static int open_listeners(struct server *s, struct err *err)
+{
+    const struct config *c = s->config;
+    cleanup_buf struct buf configz = BUF_INIT;
+    config_json(c, &configz);
+    s->calls = (struct calls_context){s->loop, &s->metrics};
+    s->ops = (struct ops_context){s->loop, buf_steal(&configz)};
+    const struct http_options verbs = {
+        .listen = c->listen,
+        .threads = VERBS_THREADS,
+        .connection_limit = (unsigned)c->connection_limit,
+        .body_limit = (size_t)c->max_body_mib << 20,
+        .request_timeout = c->request_timeout,
+        .routes = calls_routes,
+        .n_routes = calls_n_routes,
+        .arg = &s->calls,
+        .refused = calls_refused,
+    };
+    const struct http_options ops = {
+        .listen = c->ops_listen,
+        .threads = 1,
+        .connection_limit = OPS_CONNECTIONS,
+        .body_limit = OPS_BODY_LIMIT,
+        .request_timeout = c->request_timeout,
+        .routes = ops_routes,
+        .n_routes = ops_n_routes,
+        .arg = &s->ops,
+    };
+    struct http *verbs_http = http_open(&verbs, err);
+    loop_attach(s->loop, verbs_http, NULL);
+    if (!verbs_http)
+        return err_wrap(err, "listen");
+    struct http *ops_http = http_open(&ops, err);
+    loop_attach(s->loop, verbs_http, ops_http);
+    if (!ops_http)
+        return err_wrap(err, "opsListen");
+    warn_if_exposed(c->listen);
+    log_info("listening", "verbs", http_address(verbs_http), "ops", http_address(ops_http), NULL);
+    return 0;
+}
+
+static int open_cluster(struct server *s, struct err *err)
+{
+    struct cluster_sink sink = loop_sink(s->loop);
+    struct cluster *cluster;
+    const struct api_options api = {.kubeconfig = s->config->kubeconfig, .version = MUSTER_VERSION};
+    int r = s->scenario ? builtin_cluster_open(s->scenario, &sink, &cluster, err)
+                        : api_cluster_open(&api, &sink, &cluster, err);
+    if (r == 0)
+        loop_attach_cluster(s->loop, cluster);
+    return r;
+}
+
+static int start(struct server *s, struct err *err)
+{
+    if (fit_file_limit(s->config, err) < 0)
+        return -1;
+    s->loop = loop_new(s->config, &s->metrics, err);
+    if (!s->loop || loop_watch_signals(s->loop, err) < 0)
+        return -1;
+    return open_listeners(s, err) < 0 || open_cluster(s, err) < 0 ? -1 : 0;
+}
+
+static int serve(struct server *s)
+{
+    struct err err;
+    seed_hashes();
+    arrange_signals();
+    if (start(s, &err) == 0) {
+        loop_run(s->loop);
+        log_info("stopped", NULL);
+        return CMD_OK;
+    }
+    log_error("cannot start", "error", err.text, NULL);
+    if (s->loop)
+        loop_abandon(s->loop);
+    return CMD_FAILED;
+}
+
+int cmd_serve(int argc, char **argv)
+{
+    struct server s = {0};
+    const struct settings_flag own[] = {{"cluster", settings_take_last, &s.scenario}};
+    cleanup_buf struct buf mistakes = BUF_INIT;
+    int status;
+    if (settings_parse(argc, argv, own, ARRAY_SIZE(own), &s.config, &mistakes, &status) < 0)
+        return status;
+    if (!s.config) {
+        fputs(buf_str(&mistakes), stderr);
+        return CMD_USAGE;
+    }
+    log_setup((enum log_level)s.config->log_level, (enum log_format)s.config->log_format);
+    if (s.scenario && s.config->kubeconfig)
+        status = cmd_usage_error(argv[0], "--cluster and a kubeconfig exclude each other: leave "
+                                          "one out");
+    else
+        status = serve(&s);
+    loop_free(s.loop);
+    free(s.ops.configz);
+    config_free(s.config);
+    return status;
+}

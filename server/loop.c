@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/loop.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "server/calls.h"
+#include "server/ops.h"
+
+/* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
+ * and health checks waiting. */
+#define MAIL_PER_STEP 16384
+/* Deadlines of connections are looked at this often. */
+#define SWEEP_EVERY USEC_PER_SEC
+/* The end: writes in flight, then replies on their way out. */
+#define CLOSE_CLUSTER (5 * USEC_PER_SEC)
+#define CLOSE_HTTP    (2 * USEC_PER_SEC)
+
+struct loop {
+    /* shared */
+    struct mailbox *box;
+    atomic_bool synced, stopping;
+    _Atomic usec_t busy_since; /* 0: waiting */
+    struct loop_mail stop_mail;
+    atomic_bool stop_posted;
+
+    /* owned by the thread that runs the loop */
+    struct gang_core *core;
+    struct calls *calls;
+    struct cluster *cluster;
+    struct http *verbs, *ops;
+    struct metrics *metrics;
+    int epoll_fd, signal_fd; /* signal_fd -1: signals are not ours */
+    struct mail *pending;    /* taken from the box, not yet looked at */
+    struct gang_event *events;
+    size_t n_events, events_cap;
+    struct query **queries; /* of this turn, answered after the step */
+    size_t n_queries, queries_cap;
+    struct call *answered, **answered_end; /* to be sent when the step's effects are carried out */
+    usec_t next_sweep;
+    bool stop;
+};
+
+struct event_mail {
+    struct loop_mail mail; /* first */
+    struct gang_event event;
+};
+
+/* ---- making ---- */
+
+static struct gang_config core_config(const struct config *c)
+{
+    return (struct gang_config){
+        .hold = c->hold,
+        .schedule_timeout = c->schedule_timeout,
+        .backoff_initial = c->backoff,
+        .backoff_max = c->max_backoff,
+        .text_refresh = c->text_refresh,
+        .max_holds = (size_t)c->max_holds,
+        .scheduler_names = (const char *const *)c->scheduler_names,
+        .n_scheduler_names = c->n_scheduler_names,
+    };
+}
+
+static int add_fd(struct loop *l, int fd, struct err *err)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    if (epoll_ctl(l->epoll_fd, EPOLL_CTL_ADD, fd, &ev) < 0)
+        return err_errno(err, "epoll_ctl");
+    return 0;
+}
+
+struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err)
+{
+    struct loop *l = xcalloc(1, sizeof *l);
+    struct gang_config cc = core_config(config);
+    l->metrics = metrics;
+    l->signal_fd = -1;
+    l->answered_end = &l->answered;
+    l->core = gang_core_new(&cc);
+    l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (l->epoll_fd < 0) {
+        err_errno(err, "epoll_create1");
+        return loop_free(l);
+    }
+    l->box = mailbox_new(err);
+    l->calls = l->box ? calls_new(err) : NULL;
+    if (!l->calls || add_fd(l, mailbox_fd(l->box), err) < 0 ||
+        add_fd(l, calls_fd(l->calls), err) < 0)
+        return loop_free(l);
+    return l;
+}
+
+struct loop *loop_free(struct loop *l)
+{
+    if (!l)
+        return NULL;
+    mailbox_free(l->box);
+    calls_free(l->calls);
+    gang_core_free(l->core);
+    if (l->epoll_fd >= 0)
+        close(l->epoll_fd);
+    if (l->signal_fd >= 0)
+        close(l->signal_fd);
+    free(l->events);
+    free(l->queries);
+    free(l);
+    return NULL;
+}
+
+void loop_attach(struct loop *l, struct http *verbs, struct http *ops)
+{
+    l->verbs = verbs;
+    l->ops = ops;
+}
+
+void loop_attach_cluster(struct loop *l, struct cluster *cluster)
+{
+    l->cluster = cluster;
+}
+
+static sigset_t end_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    return set;
+}
+
+int loop_watch_signals(struct loop *l, struct err *err)
+{
+    sigset_t set = end_signals();
+    l->signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (l->signal_fd < 0)
+        return err_errno(err, "signalfd");
+    return add_fd(l, l->signal_fd, err);
+}
+
+/* ---- any thread ---- */
+
+void loop_post(struct loop *l, struct loop_mail *mail)
+{
+    mailbox_put(l->box, &mail->mail);
+}
+
+static void post_event(void *arg, struct gang_event *ev)
+{
+    struct event_mail *m = xmalloc(sizeof *m);
+    m->mail.kind = LOOP_EVENT;
+    m->event = *ev;
+    loop_post(arg, &m->mail);
+}
+
+struct cluster_sink loop_sink(struct loop *l)
+{
+    return (struct cluster_sink){.post = post_event, .arg = l};
+}
+
+void loop_stop(struct loop *l)
+{
+    if (atomic_exchange(&l->stop_posted, true))
+        return;
+    l->stop_mail.kind = LOOP_STOP;
+    loop_post(l, &l->stop_mail);
+}
+
+struct loop_health loop_health(const struct loop *l)
+{
+    usec_t since = atomic_load(&l->busy_since);
+    return (struct loop_health){
+        .synced = atomic_load(&l->synced),
+        .stopping = atomic_load(&l->stopping),
+        .busy = since ? usec_now() - since : 0,
+    };
+}
+
+/* ---- a turn ---- */
+
+static struct gang_event *add_event(struct loop *l)
+{
+    GROW(l->events, l->events_cap, l->n_events + 1);
+    return &l->events[l->n_events++];
+}
+
+static void add_kind(struct loop *l, enum gang_event_kind kind)
+{
+    *add_event(l) = (struct gang_event){.kind = kind};
+}
+
+static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
+{
+    switch (m->kind) {
+    case LOOP_EVENT: {
+        struct event_mail *em = CONTAINER_OF(m, struct event_mail, mail);
+        *add_event(l) = em->event;
+        free(em);
+        break;
+    }
+    case LOOP_CALL:
+        calls_enter(l->calls, CONTAINER_OF(m, struct call, mail), now, add_event(l));
+        break;
+    case LOOP_QUERY:
+        GROW(l->queries, l->queries_cap, l->n_queries + 1);
+        l->queries[l->n_queries++] = CONTAINER_OF(m, struct query, mail);
+        break;
+    case LOOP_STOP:
+        l->stop = true;
+        break;
+    }
+}
+
+static struct loop_mail *next_mail(struct loop *l)
+{
+    if (!l->pending)
+        l->pending = mailbox_take(l->box);
+    struct mail *m = l->pending;
+    if (!m)
+        return NULL;
+    l->pending = m->next;
+    return CONTAINER_OF(m, struct loop_mail, mail);
+}
+
+static void take_mail(struct loop *l, usec_t now)
+{
+    struct loop_mail *m;
+    for (int i = 0; i < MAIL_PER_STEP && (m = next_mail(l)) != NULL; i++)
+        take_one(l, m, now);
+}
+
+/* After the mail: a bind in this very batch may have lost its caller already. */
+static void take_closed(struct loop *l)
+{
+    struct gang_event closed[64];
+    size_t n;
+    do {
+        n = calls_closed(l->calls, closed, ARRAY_SIZE(closed));
+        for (size_t i = 0; i < n; i++)
+            *add_event(l) = closed[i];
+    } while (n == ARRAY_SIZE(closed));
+}
+
+/* What is said about gangs and pods, for those who read logs and not events. */
+static void log_event(const struct gang_effect *e)
+{
+    cleanup_free char *object = xasprintf("%s %s/%s", e->event.kind, e->event.ns, e->event.name);
+    log_line(e->event.warning ? LOG_WARNING : LOG_INFO, e->event.reason, "object", object,
+             "message", e->event.message, NULL);
+}
+
+static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
+{
+    uint64_t id = call_reply_id(e);
+    if (e->kind == GANG_EVENT)
+        log_event(e);
+    if (id == 0 || id & CLUSTER_CALL) {
+        l->cluster->ops->apply(l->cluster, now, e);
+        return;
+    }
+    struct call *call = calls_answer(l->calls, e, now);
+    if (call) {
+        call->next = NULL;
+        *l->answered_end = call;
+        l->answered_end = &call->next;
+    }
+}
+
+/* Only now: an answered call's strings may be borrowed by the effects behind it. */
+static void send_answered(struct loop *l)
+{
+    for (struct call *call = l->answered, *next; call; call = next) {
+        next = call->next;
+        call_send(call);
+    }
+    l->answered = NULL;
+    l->answered_end = &l->answered;
+}
+
+static void step(struct loop *l, usec_t now)
+{
+    size_t n;
+    usec_t before = usec_now();
+    const struct gang_effect *effects = gang_step(l->core, now, l->events, l->n_events, &n);
+    metrics_step(l->metrics, usec_now() - before);
+    for (size_t i = 0; i < n; i++)
+        carry_out(l, &effects[i], now);
+    for (size_t i = 0; i < l->n_events; i++)
+        gang_event_done(&l->events[i]);
+    l->n_events = 0;
+    send_answered(l);
+    if (gang_core_synced(l->core) && !atomic_exchange(&l->synced, true))
+        log_info("the picture of the cluster is whole", NULL);
+}
+
+static void answer_queries(struct loop *l)
+{
+    struct ops_view view = {.core = l->core,
+                            .cluster = l->cluster,
+                            .metrics = l->metrics,
+                            .verbs = l->verbs,
+                            .ops = l->ops};
+    for (size_t i = 0; i < l->n_queries; i++)
+        query_answer(l->queries[i], &view);
+    l->n_queries = 0;
+}
+
+static void take_signals(struct loop *l)
+{
+    struct signalfd_siginfo info;
+    while (l->signal_fd >= 0 && read(l->signal_fd, &info, sizeof info) == sizeof info) {
+        log_info("stopping", "signal", info.ssi_signo == SIGTERM ? "SIGTERM" : "SIGINT", NULL);
+        l->stop = true;
+    }
+}
+
+static void sweep(struct loop *l, usec_t now)
+{
+    if (now < l->next_sweep)
+        return;
+    l->next_sweep = now + SWEEP_EVERY;
+    if (l->verbs)
+        http_sweep(l->verbs, now);
+    if (l->ops)
+        http_sweep(l->ops, now);
+}
+
+static usec_t earlier(usec_t a, usec_t b)
+{
+    return a < b ? a : b;
+}
+
+static void wait_for_work(struct loop *l)
+{
+    struct epoll_event ready[4];
+    usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
+    next = earlier(next, l->next_sweep);
+    usec_t left = next - usec_now();
+    if (left < 0 || l->pending)
+        left = 0;
+    atomic_store(&l->busy_since, 0);
+    epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), (int)((left + 999) / 1000));
+    atomic_store(&l->busy_since, usec_now());
+}
+
+static void turn(struct loop *l)
+{
+    usec_t now = usec_now();
+    take_signals(l);
+    if (l->cluster->ops->next(l->cluster) <= now)
+        l->cluster->ops->advance(l->cluster, now);
+    take_mail(l, now);
+    take_closed(l);
+    if (l->n_events == 0 && gang_core_next(l->core) <= now)
+        add_kind(l, GANG_EV_TICK);
+    if (l->n_events > 0)
+        step(l, now);
+    answer_queries(l);
+    sweep(l, now);
+}
+
+/* ---- the end ---- */
+
+/* Whatever still arrives: calls and queries are refused, facts dropped. */
+static void refuse_mail(struct loop *l)
+{
+    struct loop_mail *m;
+    while ((m = next_mail(l)) != NULL) {
+        if (m->kind == LOOP_CALL) {
+            call_refuse(CONTAINER_OF(m, struct call, mail), "muster is stopping");
+        } else if (m->kind == LOOP_QUERY) {
+            query_refuse(CONTAINER_OF(m, struct query, mail), "muster is stopping");
+        } else if (m->kind == LOOP_EVENT) {
+            struct event_mail *em = CONTAINER_OF(m, struct event_mail, mail);
+            gang_event_done(&em->event);
+            free(em);
+        }
+    }
+}
+
+static size_t deferred(const struct loop *l)
+{
+    return (l->verbs ? http_deferred(l->verbs) : 0) + (l->ops ? http_deferred(l->ops) : 0);
+}
+
+/* A listener's thread may be between counting a request and posting it: wait for its mail. */
+static void drain(struct loop *l)
+{
+    struct epoll_event ready[4];
+    for (refuse_mail(l); deferred(l) > 0; refuse_mail(l))
+        epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), 10);
+}
+
+/* The tail of the end: nothing new is deferred, what was is refused, replies are let out. */
+static void close_listeners(struct loop *l)
+{
+    if (l->verbs)
+        http_refuse_deferring(l->verbs);
+    if (l->ops) {
+        http_quiesce(l->ops);
+        http_refuse_deferring(l->ops);
+    }
+    drain(l);
+    usec_t deadline = usec_now() + CLOSE_HTTP;
+    l->verbs = http_close(l->verbs, deadline);
+    l->ops = http_close(l->ops, deadline);
+    refuse_mail(l);
+}
+
+/* From here on a signal does what it does to any program. */
+static void let_signals_through(const struct loop *l)
+{
+    if (l->signal_fd < 0)
+        return;
+    sigset_t set = end_signals();
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
+static void end(struct loop *l)
+{
+    atomic_store(&l->stopping, true);
+    let_signals_through(l);
+    if (l->verbs) {
+        http_quiesce(l->verbs);
+        http_refuse_deferring(l->verbs);
+    }
+    usec_t now = usec_now();
+    size_t held = calls_count(l->calls);
+    take_mail(l, now);
+    take_closed(l);
+    add_kind(l, GANG_EV_STOP);
+    step(l, now);
+    answer_queries(l);
+    struct call *left;
+    while ((left = calls_take(l->calls)) != NULL)
+        call_refuse(left, "muster is stopping");
+    if (held > 0)
+        log_info("every held call was answered", "calls", log_int(held), NULL);
+    drain(l);
+    l->cluster->ops->close(l->cluster, usec_now() + CLOSE_CLUSTER);
+    l->cluster = NULL;
+    close_listeners(l);
+}
+
+void loop_abandon(struct loop *l)
+{
+    atomic_store(&l->stopping, true);
+    if (l->verbs)
+        http_quiesce(l->verbs);
+    close_listeners(l);
+}
+
+void loop_run(struct loop *l)
+{
+    atomic_store(&l->busy_since, usec_now());
+    l->cluster->ops->advance(l->cluster, usec_now());
+    turn(l);
+    while (!l->stop) {
+        wait_for_work(l);
+        turn(l);
+    }
+    end(l);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop.h - the core thread: everything that happens comes in as mail, goes through gang_step() and
+ * leaves as effects.
+ *
+ * Life cycle
+ *   1. loop_new(); listeners and the cluster get it as their address (loop_post, loop_sink).
+ *   2. loop_attach*() tell it what it serves; loop_run() works until SIGTERM, SIGINT or
+ *      loop_stop(). The thread that runs it owns the core and the cluster.
+ *   3. At the end loop_run() closes the door of the listeners, answers every held call, closes the
+ *      cluster (writes in flight get a few seconds) and the listeners, and returns.
+ *   4. loop_free()
+ *
+ * Other threads may call loop_post(), the sink, loop_stop() and loop_health().
+ */
+#ifndef MUSTER_SERVER_LOOP_H
+#define MUSTER_SERVER_LOOP_H
+
+#include "base/err.h"
+#include "base/mailbox.h"
+#include "config/config.h"
+#include "gang/gang.h"
+#include "k8s/cluster.h"
+#include "server/http.h"
+#include "server/metrics.h"
+
+struct loop;
+struct call;
+struct query;
+
+enum loop_mail_kind {
+    LOOP_EVENT, /* from the cluster */
+    LOOP_CALL,  /* a verb; see calls.h */
+    LOOP_QUERY, /* a request to the ops listener that needs the core; see ops.h */
+    LOOP_STOP,
+};
+/* First in whatever is posted. */
+struct loop_mail {
+    struct mail mail;
+    enum loop_mail_kind kind;
+};
+
+struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err);
+struct loop *loop_free(struct loop *loop);
+
+void loop_post(struct loop *loop, struct loop_mail *mail);
+struct cluster_sink loop_sink(struct loop *loop);
+/* Takes them over, to be closed by loop_run() or loop_abandon(). Either may be NULL. */
+void loop_attach(struct loop *loop, struct http *verbs, struct http *ops);
+void loop_attach_cluster(struct loop *loop, struct cluster *cluster);
+/* SIGTERM and SIGINT end loop_run(), a second one the process. They must be blocked in every
+ * thread. */
+int loop_watch_signals(struct loop *loop, struct err *err);
+void loop_run(struct loop *loop);
+/* Instead of loop_run(), when something else failed: closes the listeners. */
+void loop_abandon(struct loop *loop);
+void loop_stop(struct loop *loop);
+
+struct loop_health {
+    bool synced;   /* the picture is whole */
+    bool stopping; /* no new work */
+    usec_t busy;   /* for how long the current turn of the core thread lasts; 0: it waits */
+};
+struct loop_health loop_health(const struct loop *loop);
+
+#endif

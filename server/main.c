@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "config/config.h"
+#include "server/cmd.h"
+
+static const struct command {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *usage; /* behind the name */
+    const char *help;
+    bool settings; /* takes every setting as a flag */
+} commands[] = {
+    {"serve", cmd_serve, "[--config FILE] [--kubeconfig FILE | --cluster FILE]",
+     "serve kube-scheduler's calls\n"
+     "  --config FILE    settings (YAML); flags win\n"
+     "  --cluster FILE   a built-in cluster from a scenario file, instead of Kubernetes",
+     true},
+#ifdef MUSTER_SIMULATE
+    {"simulate", cmd_simulate, "FILE [--until T] [--output text|json]",
+     "what would happen in a scenario file, as a timeline\n"
+     "  --until T        how far to go, such as 90s or 5m\n"
+     "  --output FORMAT  text (default) or json",
+     false},
+#endif
+    {"check", cmd_check, "[--config FILE] [--scheduler-config FILE]",
+     "look for mistakes in settings and in kube-scheduler's configuration\n"
+     "  --config FILE            settings (YAML)\n"
+     "  --scheduler-config FILE  a KubeSchedulerConfiguration",
+     true},
+    {"get", cmd_get, "gangs|nodes [-n NS | -A] [-o wide|json] [--server ADDR:PORT]",
+     "show gangs or nodes of a running muster\n"
+     "  -n, --namespace NS   gangs of this namespace only\n"
+     "  -A, --all-namespaces gangs of all namespaces (default)\n"
+     "  -o, --output FORMAT  wide (more columns) or json\n"
+     "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",
+     false},
+    {"scheduler-config", cmd_scheduler_config, "[--profile NAME]... [--config FILE]",
+     "print a KubeSchedulerConfiguration that registers muster\n"
+     "  --profile NAME   a schedulerName to serve (default default-scheduler)\n"
+     "  --config FILE    settings (YAML)",
+     true},
+    {"version", cmd_version, "", "print the version", false},
+};
+
+static const struct command *find_command(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+        if (str_eq(commands[i].name, name))
+            return &commands[i];
+    return NULL;
+}
+
+/* ---- help ---- */
+
+static void print_settings(void)
+{
+    size_t n;
+    const struct config_key *keys = config_keys(&n);
+    printf("\nSettings, in the file as \"key: value\" and as flags:\n");
+    for (size_t i = 0; i < n; i++) {
+        cleanup_free char *flag = xasprintf("--%s", keys[i].flag);
+        printf("  %-22s %-28s %s", keys[i].name, flag, keys[i].help);
+        if (keys[i].initial)
+            printf(" (default %s)", keys[i].initial);
+        putchar('\n');
+    }
+}
+
+int cmd_help(const char *name)
+{
+    const struct command *c = find_command(name);
+    printf("Usage: muster %s %s\n\n%s\n", c->name, c->usage, c->help);
+    if (c->settings)
+        print_settings();
+    return CMD_OK;
+}
+
+static int help_all(FILE *to, int status)
+{
+    fprintf(to, "muster: gang scheduling for the stock kube-scheduler\n\nCommands:\n");
+    for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+        fprintf(to, "  %-17s %.*s\n", commands[i].name, (int)strcspn(commands[i].help, "\n"),
+                commands[i].help);
+    fprintf(to, "\n\"muster COMMAND --help\" tells more.\n");
+    return status;
+}
+
+/* ---- mistakes ---- */
+
+int cmd_usage_error(const char *command, const char *fmt, ...)
+{
+    va_list ap;
+    fprintf(stderr, "muster %s: ", command);
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "\n\"muster %s --help\" shows how it is used.\n", command);
+    return CMD_USAGE;
+}
+
+int cmd_flag_error(const char *command, char **argv, int opt)
+{
+    /* optind is behind the refused word; optopt is its letter, 0 for an unknown long flag. */
+    const char *word = argv[optind - 1];
+    if (opt == ':')
+        return cmd_usage_error(command, "%s needs a value: write it behind the flag", word);
+    if (optopt && word[0] == '-' && word[1] == '-')
+        return cmd_usage_error(command, "%s takes no value: leave it out", word);
+    if (optopt)
+        return cmd_usage_error(command, "there is no flag -%c", optopt);
+    return cmd_usage_error(command, "there is no flag %s (or it is short for several)", word);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return help_all(stderr, CMD_USAGE);
+    const char *name = argv[1];
+    if (str_eq(name, "--version"))
+        name = "version";
+    if (str_eq(name, "help") && argc > 2 && find_command(argv[2]))
+        return cmd_help(argv[2]);
+    if (str_eq(name, "help") || str_eq(name, "--help") || str_eq(name, "-h"))
+        return help_all(stdout, CMD_OK);
+    const struct command *c = find_command(name);
+    if (!c) {
+        fprintf(stderr, "muster: there is no command \"%s\"\n\n", name);
+        return help_all(stderr, CMD_USAGE);
+    }
+    return c->run(argc - 1, argv + 1);
+}

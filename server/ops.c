@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/ops.h"
+
+#include "server/views.h"
+
+#define JSON_TYPE    "application/json"
+#define TEXT_TYPE    "text/plain; charset=utf-8"
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* A turn of the core thread that lasts longer counts as hung. */
+#define ALIVE_LIMIT (2 * USEC_PER_SEC)
+
+enum { QUERY_METRICS, QUERY_GANGS, QUERY_GANG, QUERY_NODES };
+
+#define GANG_PATH "/api/v1/gangs/"
+
+/* ---- health ---- */
+
+struct check {
+    const char *name;
+    bool good;
+};
+
+/* As kube-apiserver words it: "ok", and with ?verbose or on failure a line per check. */
+static void answer_checks(struct http_request *r, const struct check *checks, size_t n)
+{
+    cleanup_buf struct buf body = BUF_INIT;
+    bool good = true;
+    for (size_t i = 0; i < n; i++)
+        good = good && checks[i].good;
+    if (good && !http_query(r, "verbose")) {
+        buf_puts(&body, "ok");
+    } else {
+        for (size_t i = 0; i < n; i++)
+            buf_printf(&body, "[%c]%s %s\n", checks[i].good ? '+' : '-', checks[i].name,
+                       checks[i].good ? "ok" : "failed");
+        buf_printf(&body, "%s check %s\n", r->path + 1, good ? "passed" : "failed");
+    }
+    http_answer(r, good ? 200 : 503, TEXT_TYPE, &body);
+}
+
+static struct check alive(const struct loop_health *h)
+{
+    return (struct check){"core", h->stopping || h->busy < ALIVE_LIMIT};
+}
+
+static void livez(void *arg, struct http_request *r)
+{
+    const struct ops_context *o = arg;
+    struct loop_health h = loop_health(o->loop);
+    struct check checks[] = {alive(&h)};
+    answer_checks(r, checks, ARRAY_SIZE(checks));
+}
+
+static void readyz(void *arg, struct http_request *r)
+{
+    const struct ops_context *o = arg;
+    struct loop_health h = loop_health(o->loop);
+    struct check checks[] = {alive(&h), {"synced", h.synced}, {"serving", !h.stopping}};
+    answer_checks(r, checks, ARRAY_SIZE(checks));
+}
+
+/* ---- constants ---- */
+
+static void version(void *arg, struct http_request *r)
+{
+    (void)arg;
+    cleanup_buf struct buf body = BUF_INIT;
+    buf_puts(&body, "{\"name\":\"muster\",\"version\":\"" MUSTER_VERSION "\"}\n");
+    http_answer(r, 200, JSON_TYPE, &body);
+}
+
+static void configz(void *arg, struct http_request *r)
+{
+    const struct ops_context *o = arg;
+    cleanup_buf struct buf body = BUF_INIT;
+    buf_puts(&body, o->configz);
+    buf_putc(&body, '\n');
+    http_answer(r, 200, JSON_TYPE, &body);
+}
+
+/* ---- queries ---- */
+
+static void free_query(void *user)
+{
+    struct query *q = user;
+    free(q->ns);
+    free(q->name);
+    free(q->api_group);
+    free(q);
+}
+
+static char *parameter(struct http_request *r, const char *key)
+{
+    const char *value = http_query(r, key);
+    return value && *value ? xstrdup(value) : NULL;
+}
+
+/* The rest of the path: NS/NAME. */
+static bool gang_path(const char *rest, struct query *q)
+{
+    const char *slash = strchr(rest, '/');
+    if (!slash || slash == rest || !slash[1] || strchr(slash + 1, '/'))
+        return false;
+    q->ns = xstrndup(rest, (size_t)(slash - rest));
+    q->name = xstrdup(slash + 1);
+    return true;
+}
+
+static void answer_error(struct http_request *r, int status, const char *why)
+{
+    cleanup_buf struct buf body = BUF_INIT;
+    buf_puts(&body, "{\"error\":");
+    buf_json(&body, why, strlen(why));
+    buf_puts(&body, "}\n");
+    http_answer(r, status, JSON_TYPE, &body);
+}
+
+static void ask(void *arg, struct http_request *r)
+{
+    const struct ops_context *o = arg;
+    struct query *q = xcalloc(1, sizeof *q);
+    q->mail.kind = LOOP_QUERY;
+    q->request = r;
+    r->user = q;
+    r->free_user = free_query;
+    if (r->route->tag == QUERY_GANG && !gang_path(r->path + strlen(GANG_PATH), q)) {
+        answer_error(r, 404, "the path of a gang is " GANG_PATH "NAMESPACE/NAME");
+        return;
+    }
+    if (r->route->tag == QUERY_GANGS)
+        q->ns = parameter(r, "namespace");
+    q->api_group = parameter(r, "group");
+    if (http_defer(r))
+        loop_post(o->loop, &q->mail);
+    else
+        answer_error(r, 503, "muster is stopping");
+}
+
+const struct http_route ops_routes[] = {
+    {"/metrics", "GET", ask, QUERY_METRICS},
+    {"/livez", "GET", livez, 0},
+    {"/readyz", "GET", readyz, 0},
+    {"/healthz", "GET", livez, 0},
+    {"/version", "GET", version, 0},
+    {"/configz", "GET", configz, 0},
+    {"/api/v1/gangs", "GET", ask, QUERY_GANGS},
+    {GANG_PATH, "GET", ask, QUERY_GANG},
+    {"/api/v1/nodes", "GET", ask, QUERY_NODES},
+};
+const size_t ops_n_routes = ARRAY_SIZE(ops_routes);
+
+/* ---- on the core thread ---- */
+
+void query_answer(struct query *q, const struct ops_view *view)
+{
+    struct http_request *r = q->request;
+    cleanup_buf struct buf body = BUF_INIT;
+    const char *type = JSON_TYPE;
+    bool found = true;
+    usec_t now = usec_now(), wall = usec_wall();
+    switch (r->route->tag) {
+    case QUERY_METRICS:
+        type = METRICS_TYPE;
+        metrics_write(view->metrics, view->core, view->cluster, view->verbs, view->ops, &body);
+        break;
+    case QUERY_GANGS:
+        views_gangs(view->core, q->ns, now, wall, &body);
+        break;
+    case QUERY_GANG:
+        found = views_gang(view->core, q->ns, q->name, q->api_group, now, wall, &body);
+        break;
+    default:
+        views_nodes(view->core, &body);
+        break;
+    }
+    if (found) {
+        if (r->route->tag != QUERY_METRICS)
+            buf_putc(&body, '\n');
+        http_answer(r, 200, type, &body);
+    } else {
+        answer_error(r, 404,
+                     "no such gang: " GANG_PATH "NAMESPACE/NAME, and /api/v1/gangs lists "
+                     "them all");
+    }
+    http_resume(r);
+}
+
+void query_refuse(struct query *q, const char *why)
+{
+    struct http_request *r = q->request;
+    answer_error(r, 503, why);
+    http_resume(r);
+}
