@@ -18,13 +18,11 @@ static const struct command {
      "  --config FILE    settings (YAML); flags win\n"
      "  --cluster FILE   a built-in cluster from a scenario file, instead of Kubernetes",
      true},
-#ifdef MUSTER_SIMULATE
     {"simulate", cmd_simulate, "FILE [--until T] [--output text|json]",
      "what would happen in a scenario file, as a timeline\n"
      "  --until T        how far to go, such as 90s or 5m\n"
      "  --output FORMAT  text (default) or json",
      false},
-#endif
     {"check", cmd_check, "[--config FILE] [--scheduler-config FILE]",
      "look for mistakes in settings and in kube-scheduler's configuration\n"
      "  --config FILE            settings (YAML)\n"
