@@ -31,6 +31,8 @@
 #include "base/map.h"
 #include "gang/gang.h"
 
+/* A pod learnt from filter that the watch has not shown for so long never existed for us. */
+#define UNSEEN_LIMIT (60 * USEC_PER_SEC)
 /* How long a new reason waits for the scheduler to ask, before members are told by event. */
 #define NOTICE_DELAY (2 * USEC_PER_SEC)
 
@@ -269,6 +271,7 @@ bool pod_plannable(const struct gang_core *core, const struct pod *pod);
 void take_node(struct gang_core *core, struct gang_node_facts *facts);
 void take_node_gone(struct gang_core *core, const char *name);
 void take_pod(struct gang_core *core, struct gang_pod_facts *facts);
+void take_pod_gone(struct gang_core *core, struct pod *pod);
 /* A pod that filter brought before the watch did. */
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);

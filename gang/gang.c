@@ -85,7 +85,7 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     case GANG_EV_POD_GONE: {
         struct pod *pod = pod_by_name(core, ev->gone.ns, ev->gone.name);
         if (pod)
-            pod_remove(core, pod);
+            take_pod_gone(core, pod);
         break;
     }
     case GANG_EV_GROUP_SET:

@@ -4,8 +4,6 @@
 
 /* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
 #define GONE_MAX ((size_t)16384)
-/* A pod learnt from filter that the watch has not shown for so long never existed for us. */
-#define UNSEEN_LIMIT (60 * USEC_PER_SEC)
 
 /* ---- nodes ---- */
 
@@ -335,6 +333,8 @@ bool pod_plannable(const struct gang_core *core, const struct pod *pod)
 
 static void remember_gone(struct gang_core *core, const char *uid)
 {
+    if (pod_was_deleted(core, uid))
+        return;
     if (!core->gone)
         core->gone = xcalloc(GONE_MAX, sizeof *core->gone);
     char **place = &core->gone[core->gone_at];
@@ -420,7 +420,6 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     list_remove(&pod->in_starved);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
-    remember_gone(core, pod->facts->uid);
     map_remove(&core->pods, pod->facts->uid);
     cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
     if (map_get(&core->names, key) == pod)
@@ -493,13 +492,19 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     gang_pod_facts_free(old);
 }
 
+void take_pod_gone(struct gang_core *core, struct pod *pod)
+{
+    remember_gone(core, pod->facts->uid);
+    pod_remove(core, pod);
+}
+
 void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
 {
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
         if (other) /* deleted and made again; the watch skipped the middle */
-            pod_remove(core, other);
+            take_pod_gone(core, other);
         pod = pod_new(core, facts);
     } else {
         bool could = pod_plannable(core, pod);

@@ -307,7 +307,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
         done = try_plan(core, gang, &t, &shortage);
     }
     if (done) {
-        if (gang->n_slots > slots || gang->state != GANG_PLANNED)
+        bool on_its_way = gang->state == GANG_PLANNED || gang->state == GANG_RECOVERING;
+        if (gang->n_slots > slots || (gang->n_slots && !on_its_way))
             announce(core, gang);
         return;
     }

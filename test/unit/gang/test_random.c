@@ -1,0 +1,473 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random clusters, gangs and events. The world here is the truth (an API server and a scheduler
+ * that behaves, forgets, dies and comes again); after every step the core's own invariants are
+ * checked, and those that only the truth can tell: no node is given more than it has, no gang is
+ * part bound but by a refusal or a loss, every call is answered once, Bindings match the ledger.
+ *
+ * A failing run prints its seed; MUSTER_SEED=N repeats it, MUSTER_RUNS=N makes more runs.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "test/lib/world.h"
+
+enum { NODES = 6, GANGS = 4, MEMBERS = 6, ORDINARY = 4, STEPS = 400 };
+
+struct truth {
+    bool exists;
+    int serial; /* of the pod object: its UID */
+    int gpus;
+    int group;     /* -1: ordinary */
+    int node;      /* bound there; -1 */
+    bool told;     /* the watch has shown its present state */
+    int sent;      /* node of the Binding under way; -1 */
+    uint64_t call; /* bind call open; 0 */
+    int asked;     /* node of the last filter answer; -1 */
+    enum gang_phase phase;
+};
+
+struct run {
+    struct gang_core *core;
+    uint64_t random;
+    usec_t now;
+    uint64_t next_id;
+    int node_gpus[NODES]; /* 0: does not exist */
+    int group_min[GANGS]; /* -1: does not exist */
+    bool excused[GANGS];  /* a loss or a refusal: may be part bound */
+    struct truth pods[GANGS * MEMBERS + ORDINARY];
+    uint64_t open[GANGS * MEMBERS + ORDINARY];
+    int step;
+    bool loud; /* tell every event (a single seed is repeated) */
+};
+
+static uint32_t draw(struct run *r, uint32_t below)
+{
+    r->random ^= r->random << 13;
+    r->random ^= r->random >> 7;
+    r->random ^= r->random << 17;
+    return (uint32_t)((r->random >> 16) % below);
+}
+
+static const char *node_name(int n)
+{
+    static const char *const names[NODES] = {"n0", "n1", "n2", "n3", "n4", "n5"};
+    return names[n];
+}
+
+static int node_number(const char *name)
+{
+    return name[1] - '0';
+}
+
+static char *uid_of(const struct run *r, int p)
+{
+    return xasprintf("u%d-%d", p, r->pods[p].serial);
+}
+
+static int find_uid(const struct run *r, const char *uid)
+{
+    for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++) {
+        cleanup_free char *u = uid_of(r, (int)p);
+        if (r->pods[p].exists && strcmp(u, uid) == 0)
+            return (int)p;
+    }
+    return -1;
+}
+
+static struct gang_pod_facts *facts_of(const struct run *r, int p)
+{
+    const struct truth *t = &r->pods[p];
+    cleanup_free char *name = xasprintf("p%d", p);
+    cleanup_free char *group = t->group >= 0 ? xasprintf("g%d", t->group) : NULL;
+    struct gang_pod_facts *f = world_pod_facts(name, group, t->gpus);
+    free(f->uid);
+    f->uid = uid_of(r, p);
+    f->node = t->node >= 0 ? xstrdup(node_name(t->node)) : NULL;
+    f->phase = t->phase;
+    return f;
+}
+
+#define fail_run(r, ...)                                                                           \
+    do {                                                                                           \
+        print_error("step %d: ", (r)->step);                                                       \
+        fail_msg(__VA_ARGS__);                                                                     \
+    } while (0)
+
+/* ---- what the core asks for ---- */
+
+static int used_gpus(const struct run *r, int node)
+{
+    int sum = 0;
+    for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++) {
+        const struct truth *t = &r->pods[p];
+        if (t->exists && t->phase < PHASE_SUCCEEDED && (t->node == node || t->sent == node))
+            sum += t->gpus;
+    }
+    return sum;
+}
+
+static void see_filter(struct run *r, const struct gang_effect *e, int p, const int *offered)
+{
+    struct truth *t = &r->pods[p];
+    t->asked = -1;
+    if (e->filter.error)
+        return;
+    if (e->filter.pass_all)
+        t->asked = offered[0];
+    else if (e->filter.n_passed)
+        t->asked = offered[e->filter.passed[draw(r, (uint32_t)e->filter.n_passed)]];
+}
+
+static void see_binding(struct run *r, const struct gang_effect *e)
+{
+    int p = find_uid(r, e->pod.uid), n = node_number(e->pod.node);
+    if (p < 0)
+        return; /* deleted, and the watch has not said so yet */
+    struct truth *t = &r->pods[p];
+    if (t->sent >= 0 && t->sent != n)
+        fail_run(r, "pod p%d: a second Binding to another node", p);
+    t->sent = n;
+    if (r->node_gpus[n] && used_gpus(r, n) > r->node_gpus[n] && t->told)
+        fail_run(r, "node n%d: %d GPUs given of %d", n, used_gpus(r, n), r->node_gpus[n]);
+}
+
+static void see_reply(struct run *r, const struct gang_effect *e)
+{
+    for (size_t p = 0; p < ARRAY_SIZE(r->open); p++)
+        if (r->open[p] == e->bind_reply.id) {
+            r->open[p] = 0;
+            return;
+        }
+    fail_run(r, "I3: an answer to a call that is not open");
+}
+
+static void narrate(const struct run *r, const struct gang_event *ev)
+{
+    print_message("%4d %8.3f %s", r->step, (double)r->now / 1e6, gang_event_name(ev->kind));
+    if (ev->kind == GANG_EV_POD_SET || ev->kind == GANG_EV_FILTER)
+        print_message(" %s/%s node %s group %s", ev->pod->name, ev->pod->uid,
+                      ev->pod->node ? ev->pod->node : "-",
+                      ev->pod->group.name ? ev->pod->group.name : "-");
+    else if (ev->kind == GANG_EV_BIND)
+        print_message(" %s@%s", ev->bind.uid, ev->bind.node);
+    else if (ev->kind == GANG_EV_BIND_DONE || ev->kind == GANG_EV_POD_READ)
+        print_message(" %s@%s outcome %d", ev->result.uid, ev->result.node, ev->result.outcome);
+    else if (ev->kind == GANG_EV_GROUP_SET)
+        print_message(" %s min %d", ev->group->ref.name, (int)ev->group->min_member);
+    else if (ev->kind == GANG_EV_NODE_SET)
+        print_message(" %s gpus %d%s", ev->node->name,
+                      (int)gang_amounts_get(&ev->node->allocatable, "nvidia.com/gpu"),
+                      ev->node->unschedulable ? " cordoned" : "");
+    else if (ev->kind == GANG_EV_NODE_GONE || ev->kind == GANG_EV_POD_GONE ||
+             ev->kind == GANG_EV_GROUP_GONE)
+        print_message(" %s", ev->gone.name);
+    print_message("\n");
+}
+
+static void step(struct run *r, struct gang_event ev, int p, const int *offered)
+{
+    r->step++;
+    if (r->loud)
+        narrate(r, &ev);
+    size_t n;
+    const struct gang_effect *e = gang_step(r->core, r->now, &ev, 1, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (e[i].kind == GANG_REPLY_FILTER)
+            see_filter(r, &e[i], p, offered);
+        else if (e[i].kind == GANG_BIND)
+            see_binding(r, &e[i]);
+        else if (e[i].kind == GANG_REPLY_BIND)
+            see_reply(r, &e[i]);
+    }
+    gang_event_done(&ev);
+    struct err err;
+    if (gang_core_check(r->core, &err) < 0)
+        fail_run(r, "%s", err.text);
+}
+
+/* ---- what happens ---- */
+
+static void do_node(struct run *r)
+{
+    int n = (int)draw(r, NODES);
+    int gpus = draw(r, 3) ? 1 + (int)draw(r, 4) : 0;
+    if (gpus && gpus < used_gpus(r, n))
+        gpus = used_gpus(r, n); /* shrinking below what runs there is tested elsewhere */
+    if (!gpus) {
+        if (!r->node_gpus[n] || used_gpus(r, n))
+            return;
+        r->node_gpus[n] = 0;
+        step(r,
+             (struct gang_event){.kind = GANG_EV_NODE_GONE,
+                                 .gone = {NULL, NULL, xstrdup(node_name(n))}},
+             -1, NULL);
+        return;
+    }
+    r->node_gpus[n] = gpus;
+    struct gang_node_facts *f = world_gpu_node(node_name(n), gpus);
+    f->unschedulable = draw(r, 8) == 0;
+    step(r, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = f}, -1, NULL);
+}
+
+static void do_group(struct run *r)
+{
+    int g = (int)draw(r, GANGS);
+    cleanup_free char *name = xasprintf("g%d", g);
+    r->excused[g] = true; /* a minimum that moves makes another gang of it */
+    if (r->group_min[g] >= 0 && draw(r, 3) == 0) {
+        r->group_min[g] = -1;
+        step(r,
+             (struct gang_event){.kind = GANG_EV_GROUP_GONE,
+                                 .gone = {xstrdup("test"), xstrdup("default"), xstrdup(name)}},
+             -1, NULL);
+        return;
+    }
+    r->group_min[g] = (int)draw(r, MEMBERS + 2);
+    struct gang_group_facts *f = gang_group_facts_new();
+    f->ref = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup(name)};
+    f->uid = xasprintf("uid-%s", name);
+    f->min_member = r->group_min[g];
+    f->schedule_timeout = SECONDS(1 + draw(r, 60));
+    step(r, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f}, -1, NULL);
+}
+
+static void show_pod(struct run *r, int p)
+{
+    r->pods[p].told = true;
+    step(r, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_of(r, p)}, -1, NULL);
+}
+
+static void do_create(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (t->exists)
+        return;
+    *t = (struct truth){.exists = true,
+                        .serial = t->serial + 1,
+                        .gpus = (int)draw(r, 3),
+                        .group = p < GANGS * MEMBERS ? p / MEMBERS : -1,
+                        .node = -1,
+                        .sent = -1,
+                        .asked = -1};
+    if (draw(r, 4))
+        show_pod(r, p);
+}
+
+static void do_delete(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (!t->exists || !t->told)
+        return;
+    if (t->group >= 0)
+        r->excused[t->group] = true;
+    t->exists = false;
+    cleanup_free char *name = xasprintf("p%d", p);
+    step(r,
+         (struct gang_event){.kind = GANG_EV_POD_GONE,
+                             .gone = {NULL, xstrdup("default"), xstrdup(name)}},
+         -1, NULL);
+}
+
+static void do_finish(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (!t->exists || t->node < 0)
+        return;
+    t->phase = t->phase == PHASE_PENDING ? PHASE_RUNNING
+               : draw(r, 4)              ? PHASE_SUCCEEDED
+                                         : PHASE_FAILED;
+    if (t->phase == PHASE_FAILED && t->group >= 0)
+        r->excused[t->group] = true;
+    show_pod(r, p);
+}
+
+/* The scheduler's own filters: nodes that exist and have room by its own count. */
+static void do_filter(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (!t->exists || t->node >= 0 || t->sent >= 0 || r->open[p])
+        return;
+    const char *names[NODES];
+    int offered[NODES];
+    size_t n = 0;
+    for (int i = 0; i < NODES; i++)
+        if (r->node_gpus[i] - used_gpus(r, i) >= t->gpus && r->node_gpus[i] && draw(r, 10)) {
+            names[n] = node_name(i);
+            offered[n++] = i;
+        }
+    if (!n)
+        return;
+    struct gang_pod_facts *f = facts_of(r, p);
+    if (draw(r, 5) == 0)
+        f->nominated = xstrdup(names[0]);
+    step(r,
+         (struct gang_event){
+             .kind = GANG_EV_FILTER, .id = ++r->next_id, .pod = f, .names = names, .n_names = n},
+         p, offered);
+}
+
+static void do_bind(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (!t->exists || t->node >= 0 || r->open[p])
+        return;
+    int n = draw(r, 20) ? t->asked : (int)draw(r, NODES); /* sometimes what nobody answered */
+    if (n < 0)
+        return;
+    t->asked = -1;
+    r->open[p] = ++r->next_id;
+    step(r,
+         (struct gang_event){.kind = GANG_EV_BIND,
+                             .id = r->open[p],
+                             .bind = {xstrdup("default"), xasprintf("p%d", p), uid_of(r, p),
+                                      xstrdup(node_name(n))}},
+         p, NULL);
+}
+
+static void do_result(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (!t->exists || t->sent < 0)
+        return;
+    uint32_t how = draw(r, 10);
+    struct gang_event ev = {.kind = draw(r, 4) ? GANG_EV_BIND_DONE : GANG_EV_POD_READ};
+    ev.result.uid = uid_of(r, p);
+    ev.result.node = xstrdup(node_name(t->sent));
+    ev.result.outcome = how < 6 ? OUTCOME_OK : how < 8 ? OUTCOME_UNCLEAR : OUTCOME_REFUSED;
+    if (ev.result.outcome == OUTCOME_OK) {
+        t->node = t->sent;
+        t->sent = -1;
+        t->told = true;
+    } else if (ev.result.outcome == OUTCOME_REFUSED) {
+        if (t->group >= 0)
+            r->excused[t->group] = true;
+        t->sent = -1;
+    }
+    step(r, ev, -1, NULL);
+}
+
+static void do_close(struct run *r, int p)
+{
+    if (r->open[p])
+        step(r, (struct gang_event){.kind = GANG_EV_CALL_CLOSED, .id = r->open[p]}, -1, NULL);
+}
+
+static void do_time(struct run *r)
+{
+    usec_t next = gang_core_next(r->core);
+    usec_t pause = draw(r, 3) ? (usec_t)draw(r, 2000000) : SECONDS(draw(r, 30));
+    usec_t to = r->now + pause;
+    while (next <= to) { /* the loop never lets a deadline pass */
+        r->now = next > r->now ? next : r->now;
+        step(r, (struct gang_event){.kind = GANG_EV_TICK}, -1, NULL);
+        usec_t again = gang_core_next(r->core);
+        if (again == next)
+            fail_run(r, "the core asks for the same moment again");
+        next = again;
+    }
+    r->now = to;
+    step(r, (struct gang_event){.kind = GANG_EV_TICK}, -1, NULL);
+}
+
+/* I1, by the truth: nothing in flight, part bound, and nobody to blame. */
+static void check_whole(struct run *r)
+{
+    for (int g = 0; g < GANGS; g++) {
+        int bound = 0, sent = 0;
+        for (int p = g * MEMBERS; p < (g + 1) * MEMBERS; p++) {
+            bound += r->pods[p].exists && r->pods[p].node >= 0;
+            sent += r->pods[p].exists && r->pods[p].sent >= 0;
+        }
+        if (bound == 0 && sent == 0)
+            r->excused[g] = false;
+        if (!r->excused[g] && r->group_min[g] >= 0 && bound + sent > 0 &&
+            bound + sent < r->group_min[g])
+            fail_run(r, "I1: gang g%d has %d of %d bound", g, bound + sent, r->group_min[g]);
+    }
+}
+
+static void one_event(struct run *r)
+{
+    int p = (int)draw(r, ARRAY_SIZE(r->pods));
+    uint32_t what = draw(r, 100);
+    if (what < 3)
+        do_node(r);
+    else if (what < 5)
+        do_group(r);
+    else if (what < 17)
+        do_create(r, p);
+    else if (what < 20)
+        do_delete(r, p);
+    else if (what < 23)
+        do_finish(r, p);
+    else if (what < 60)
+        do_filter(r, p);
+    else if (what < 80)
+        do_bind(r, p);
+    else if (what < 90)
+        do_result(r, p);
+    else if (what < 92)
+        do_close(r, p);
+    else if (what < 95 && r->pods[p].exists && !r->pods[p].told)
+        show_pod(r, p);
+    else if (what < 99)
+        do_time(r);
+    check_whole(r);
+}
+
+static void run_seed(uint64_t seed)
+{
+    struct gang_config config = gang_config_default();
+    struct run r = {.core = gang_core_new(&config),
+                    .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1,
+                    .now = SECONDS(1),
+                    .loud = getenv("MUSTER_SEED") != NULL};
+    for (int g = 0; g < GANGS; g++)
+        r.group_min[g] = -1;
+    for (int i = 0; i < 4; i++)
+        do_node(&r);
+    for (int i = 0; i < 4; i++)
+        do_group(&r);
+    step(&r, (struct gang_event){.kind = GANG_EV_SYNCED}, -1, NULL);
+    for (int i = 0; i < STEPS; i++)
+        one_event(&r);
+    step(&r, (struct gang_event){.kind = GANG_EV_STOP}, -1, NULL);
+    for (size_t p = 0; p < ARRAY_SIZE(r.open); p++)
+        if (r.open[p])
+            fail_run(&r, "I3: the call of p%zu was never answered", p);
+    gang_core_free(r.core);
+}
+
+static uint64_t from_env(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+static uint64_t running;
+
+static int show_seed(void **state)
+{
+    (void)state;
+    print_message("last seed: MUSTER_SEED=%" PRIu64 "\n", running);
+    return 0;
+}
+
+static void invariants_hold_over_random_events(void **state)
+{
+    (void)state;
+    uint64_t first = from_env("MUSTER_SEED", 1), runs = from_env("MUSTER_RUNS", 500);
+    if (getenv("MUSTER_SEED") && !getenv("MUSTER_RUNS"))
+        runs = 1;
+    for (running = first; running < first + runs; running++)
+        run_seed(running);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(invariants_hold_over_random_events, show_seed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
