@@ -104,6 +104,7 @@ func TestC04_KilledAndGangDeleted(t *testing.T) {
 
 // A commit of eight bindings is cut short after some of them.
 func TestC04_KilledWhileACommitIsWritten(t *testing.T) {
+	t.Parallel()
 	for _, through := range []int{1, 3, 7} {
 		t.Run(fmt.Sprintf("after%d", through), func(t *testing.T) {
 			s := prepareCrash(t)

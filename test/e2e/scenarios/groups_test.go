@@ -20,6 +20,7 @@ func TestMissingPodGroup(t *testing.T) {
 // A dialect whose CRD is not installed is no error; one that is installed while
 // muster runs is picked up.
 func TestCRDInstalledLater(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range []testbed.Dialect{testbed.Volcano, testbed.KAI} {
 		t.Run(dialect.Name, func(t *testing.T) {
 			beside(t)

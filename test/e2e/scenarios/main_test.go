@@ -62,6 +62,7 @@ var versions = []testbed.Kubernetes{testbed.Newest, testbed.Earlier}
 
 // onEveryVersion runs a scenario on each of them.
 func onEveryVersion(t *testing.T, scenario func(*testing.T, testbed.Kubernetes)) {
+	t.Parallel()
 	for _, version := range versions {
 		t.Run(version.Minor, func(t *testing.T) {
 			beside(t)

@@ -212,33 +212,30 @@ func (f fit) copyInto(name string) []*corev1.Node {
 // what fits; in the others muster gets a gang of just as many, and one of one
 // more.
 func TestC10_CountsAsTheScheduler(t *testing.T) {
-	for _, version := range versions {
-		t.Run(version.Minor, func(t *testing.T) {
-			beside(t)
-			c := testbed.StartCluster(t, testbed.Options{Kubernetes: version,
-				Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
-			m := c.StartMuster(t, testbed.MusterOptions{})
-			c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
-			c.StartScheduler(t, testbed.SchedulerOptions{Profiles: []string{"stock"}, Log: "stock-kube-scheduler"})
-			c.Add(t, &unstructured.Unstructured{Object: map[string]any{
-				"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "sandboxed",
-				"metadata": map[string]any{"name": runtimeClass},
-				"overhead": map[string]any{"podFixed": map[string]any{"cpu": "1"}},
-			}})
-			cases := fits(version)
-			for _, each := range cases {
-				each.setUp(t, c)
-			}
-			for _, each := range cases {
-				each.check(t, c)
-			}
-			// Watch once for all of them that the gangs which are one too large
-			// stay whole.
-			c.Recorder.NoneBound(t, func(p *testbed.PodRecord) bool {
-				return p.Latest.Labels[pool] == "over"
-			})
+	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
+		c := testbed.StartCluster(t, testbed.Options{Kubernetes: version,
+			Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
+		m := c.StartMuster(t, testbed.MusterOptions{})
+		c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+		c.StartScheduler(t, testbed.SchedulerOptions{Profiles: []string{"stock"}, Log: "stock-kube-scheduler"})
+		c.Add(t, &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "sandboxed",
+			"metadata": map[string]any{"name": runtimeClass},
+			"overhead": map[string]any{"podFixed": map[string]any{"cpu": "1"}},
+		}})
+		cases := fits(version)
+		for _, each := range cases {
+			each.setUp(t, c)
+		}
+		for _, each := range cases {
+			each.check(t, c)
+		}
+		// Watch once for all of them that the gangs which are one too large
+		// stay whole.
+		c.Recorder.NoneBound(t, func(p *testbed.PodRecord) bool {
+			return p.Latest.Labels[pool] == "over"
 		})
-	}
+	})
 }
 
 func (f fit) setUp(t *testing.T, c *testbed.Cluster) {

@@ -14,9 +14,10 @@ import (
 
 // C08: in a cluster of 400 nodes the scheduler offers only a part of those that
 // fit. One gang has reserved almost all of them without being seen by the
-// scheduler, so that the second gang has exactly eight nodes left, and the
-// scheduler's offers mostly lack them.
+// scheduler, so that the other gangs have exactly two nodes each, and the
+// scheduler's offers often lack them.
 func TestC08_PlannedNodeNotOffered(t *testing.T) {
+	t.Parallel()
 	for _, variant := range []struct {
 		name       string
 		wholeNodes bool
@@ -26,7 +27,8 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			alone(t)
-			const nodes, withGPUs, left = 400, 320, 8
+			const nodes, withGPUs, gangs, members = 400, 320, 10, 2
+			const left = gangs * members
 			c := testbed.StartCluster(t, testbed.Options{
 				Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
 			m := c.StartMuster(t, testbed.MusterOptions{})
@@ -48,11 +50,13 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 			proxy := testbed.StartVerbProxy(t, m)
 			c.StartScheduler(t, testbed.SchedulerOptions{
 				Muster: m, Through: proxy, WholeNodes: variant.wholeNodes})
-			gang := testbed.InGang(testbed.Sigs, "ml", "seen")
-			c.Add(t, testbed.Sigs.PodGroup("ml", "seen", left, nil))
-			c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "seen", left, testbed.GPUs(1))...)
-			pods := c.Recorder.WaitBound(t, gang, left, time.Minute)
-			c.Recorder.Together(t, gang)
+			for i := range gangs {
+				name := fmt.Sprintf("seen-%d", i)
+				c.Add(t, testbed.Sigs.PodGroup("ml", name, members, nil))
+				c.AddPods(t, testbed.Members(testbed.Sigs, "ml", name, members, testbed.GPUs(1))...)
+			}
+			seen := func(p *testbed.PodRecord) bool { return strings.HasPrefix(p.Name, "seen-") }
+			pods := c.Recorder.WaitBound(t, seen, left, time.Minute)
 
 			var planned []string
 			for _, pod := range pods {

@@ -106,7 +106,7 @@ func (c *Cluster) startEtcd(t TB) (url string) {
 	p := c.run(t, "etcd", tool(t, "etcd", etcdVersion),
 		"--data-dir", filepath.Join(c.Dir, "etcd"),
 		"--unsafe-no-fsync",
-		"--log-level", "warn",
+		"--log-level", "error",
 		"--listen-client-urls", url, "--advertise-client-urls", url,
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
 		"--initial-cluster", "default="+peer,
