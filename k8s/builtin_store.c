@@ -145,7 +145,7 @@ static int check_quota(const struct builtin *b, const json_t *pod, struct err *e
     const char *ns = manifest_ns(pod);
     map_for_each (e, &b->objects[KIND_QUOTA]) {
         const struct object *o = e->value;
-        int64_t limit;
+        int64_t limit = 0;
         if (strcmp(manifest_ns(o->json), ns) != 0 || !quota_limit(o->json, &limit))
             continue;
         int64_t used = pods_in_use(b, ns);
