@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What filter, prioritize and preempt answer: offered and absent nodes, samples, nominations. */
+#include "test/lib/world.h"
+
+#include <stdio.h>
+
+static void members(struct world *w, const char *group, int n, int gpus)
+{
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", group, i);
+        world_pod(w, name, group, gpus);
+    }
+}
+
+/* Names of `n` nodes "x0".."x<n-1>" that do not exist, behind the given ones: a sample of a large
+ * cluster, or the rest of it. */
+static char *with_strangers(const char *names, int n)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "%s", names);
+    for (int i = 0; i < n; i++)
+        buf_printf(&b, " x%d", i);
+    return buf_steal(&b);
+}
+
+static void C08_a_sample_without_the_planned_node_moves_the_slot(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 2);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1); /* the fullest that fits */
+    cleanup_free char *sample = with_strangers("b", 120);
+    assert_string_equal(world_filter_on(w, "g-0", sample, NULL), "b");
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
+    world_free(w);
+}
+
+static void C08_a_sample_without_any_node_that_fits_steers_by_nomination(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    cleanup_free char *sample = with_strangers("", 120);
+    assert_string_equal(world_filter_on(w, "g-0", sample, NULL), "");
+    assert_true(world_nominated(w, "g-0@a"));
+    assert_string_equal(world_state(w, "g"), "Planned"); /* a sample is no evidence */
+    assert_string_equal(world_filter_on(w, "g-0", "a", "a"), "a");
+    world_free(w);
+}
+
+static void on_the_nominations_own_call_nothing_moves(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 2);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    assert_string_equal(world_filter_on(w, "g-0", "b", "b"), "");
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1);
+    assert_string_equal(world_filter_on(w, "g-0", "b a", "b"), "a");
+    world_free(w);
+}
+
+static void siblings_of_one_shape_swap_slots(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 1);
+    world_group(w, "g", 2);
+    members(w, "g", 2, 1);
+    /* One slot on each node; the first member is offered only the other's. */
+    const char *mine = world_filter(w, "g-0");
+    cleanup_free char *first = xstrdup(mine);
+    const char *other = first[0] == 'a' ? "b" : "a";
+    assert_string_equal(world_filter_on(w, "g-1", first, NULL), ""); /* g-0 is on its way there */
+    assert_int_equal(w->n_bindings, 0);
+    world_free(w);
+
+    w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 1);
+    world_group(w, "g", 2);
+    members(w, "g", 2, 1);
+    assert_string_equal(world_filter_on(w, "g-0", other, NULL), other);
+    assert_string_equal(world_filter(w, "g-1"), first);
+    world_bind(w, "g-0", other);
+    world_bind(w, "g-1", first);
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
+static void C09_a_whole_list_is_evidence_and_the_plan_goes_round_it(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_node(w, "b", 4);
+    world_group(w, "g", 2);
+    members(w, "g", 2, 1);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 2);
+    /* kube-scheduler lets these pods go to b only (a zone, a volume: not in our picture). */
+    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
+    assert_string_equal(world_filter_on(w, "g-1", "b", NULL), "b");
+    world_bind(w, "g-0", "b");
+    world_bind(w, "g-1", "b");
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
+static void
+C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_node(w, "b", 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    members(w, "g", 2, 1);
+    assert_int_equal(
+        world_reserved(w, "a", "nvidia.com/gpu") + world_reserved(w, "b", "nvidia.com/gpu"), 2);
+    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
+    world_bind(w, "g-0", "b");
+    assert_string_equal(world_filter_on(w, "g-1", "b", NULL), "");
+    /* b takes one; without a there is no place for the other. */
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_string_equal(world_reason(w, "g"),
+                        "gang default/g: 2 members needed, room for 1 (kube-scheduler refuses the "
+                        "nodes that have room for g-1)");
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 0);
+    world_forget(w);
+    world_wait(w, SECONDS(3)); /* evidence does not last for ever */
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_true(w->n_nominations > 0); /* the rejected member is woken */
+    world_free(w);
+}
+
+static void a_node_that_changed_since_is_believed_again_at_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 0);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_node(w, "a", 2);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void a_pod_that_only_filter_has_seen_is_a_member(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_string_equal(world_filter_facts(w, world_pod_facts("g-1", "g", 1), "a"), "a");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_pod_gone(w, "g-1");
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    /* A late call does not bring it back. */
+    assert_string_equal(world_filter_facts(w, world_pod_facts("g-1", "g", 1), "a"), "");
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    world_free(w);
+}
+
+static void pods_that_are_bound_or_replaced_get_no_node(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_pod_seen(w, "p", NULL, 1, "a", PHASE_RUNNING);
+    assert_string_equal(world_filter(w, "p"), "");
+    assert_string_equal(w->refusal, "pod default/p is already bound to node a");
+    struct gang_pod_facts *other = world_pod_facts("p", NULL, 1);
+    free(other->uid);
+    other->uid = xstrdup("another");
+    assert_string_equal(world_filter_facts(w, other, "a"), "");
+    world_free(w);
+}
+
+static void ordinary_pods_see_nodes_that_are_not_in_the_picture(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    world_pod(w, "o", NULL, 1);
+    assert_string_equal(world_filter_on(w, "o", "a new", NULL), "new");
+    world_free(w);
+}
+
+static void C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_pod(w, "o", NULL, 1);
+    assert_string_equal(world_filter(w, "o"), "a"); /* before the gang is there */
+    world_node(w, "b", 2);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1);
+    uint64_t id = world_bind(w, "o", "a");
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
+    world_result(w, "o", "a", OUTCOME_OK);
+    assert_string_equal(world_answer(w, id), "");
+    assert_string_equal(world_filter(w, "g-0"), "b");
+    world_free(w);
+}
+
+static void C02_pods_assigned_by_others_push_slots_away(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 2);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    world_pod_seen(w, "static", NULL, 1, "a", PHASE_RUNNING);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
+    world_pod_seen(w, "static2", NULL, 2, "b", PHASE_RUNNING);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
+static void prioritize_fills_gpu_nodes_and_keeps_others_off_them(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "empty", 4);
+    world_node(w, "half", 4);
+    world_node(w, "cpu", 0);
+    world_pod_seen(w, "x", NULL, 2, "half", PHASE_RUNNING);
+    const char *names[] = {"empty", "half", "cpu", "stranger"};
+    struct gang_event ev = {.kind = GANG_EV_PRIORITIZE, .id = 900, .names = names, .n_names = 4};
+    ev.pod = world_pod_facts("g", NULL, 1);
+    world_step(w, &ev, 1);
+    assert_int_equal(w->scores[0], 0);
+    assert_int_equal(w->scores[1], 5);
+    ev = (struct gang_event){.kind = GANG_EV_PRIORITIZE, .id = 901, .names = names, .n_names = 4};
+    ev.pod = world_pod_facts("c", NULL, 0);
+    world_step(w, &ev, 1);
+    assert_int_equal(w->scores[0], 0);
+    assert_int_equal(w->scores[2], 10);
+    assert_int_equal(w->scores[3], 0);
+    world_free(w);
+}
+
+static void preempt_spares_reserved_nodes_and_members_get_no_victims(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 0);
+    world_group(w, "g", 1);
+    members(w, "g", 1, 1);
+    const char *names[] = {"a", "b"};
+    struct gang_event ev = {.kind = GANG_EV_PREEMPT, .id = 900, .names = names, .n_names = 2};
+    ev.pod = world_pod_facts("o", NULL, 0);
+    world_step(w, &ev, 1);
+    assert_string_equal(w->kept, "b");
+    ev = (struct gang_event){.kind = GANG_EV_PREEMPT, .id = 901, .names = names, .n_names = 2};
+    ev.pod = world_pod_facts("g-0", "g", 1);
+    world_step(w, &ev, 1);
+    assert_string_equal(w->kept, "");
+    world_free(w);
+}
+
+static void the_text_on_pods_is_stable_while_figures_move(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_group_timeout(w, "g", 8, SECONDS(6000));
+    members(w, "g", 8, 1);
+    world_filter(w, "g-0");
+    cleanup_free char *text = xstrdup(w->refusal);
+    world_node(w, "b", 2);
+    assert_non_null(strstr(world_reason(w, "g"), "room for 4"));
+    world_filter(w, "g-1");
+    assert_string_equal(w->refusal, text);
+    world_wait(w, SECONDS(31));
+    world_filter(w, "g-1");
+    assert_string_equal(w->refusal, world_reason(w, "g"));
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(C08_a_sample_without_the_planned_node_moves_the_slot),
+        cmocka_unit_test(C08_a_sample_without_any_node_that_fits_steers_by_nomination),
+        cmocka_unit_test(on_the_nominations_own_call_nothing_moves),
+        cmocka_unit_test(siblings_of_one_shape_swap_slots),
+        cmocka_unit_test(C09_a_whole_list_is_evidence_and_the_plan_goes_round_it),
+        cmocka_unit_test(
+            C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again),
+        cmocka_unit_test(a_node_that_changed_since_is_believed_again_at_once),
+        cmocka_unit_test(a_pod_that_only_filter_has_seen_is_a_member),
+        cmocka_unit_test(pods_that_are_bound_or_replaced_get_no_node),
+        cmocka_unit_test(ordinary_pods_see_nodes_that_are_not_in_the_picture),
+        cmocka_unit_test(C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way),
+        cmocka_unit_test(C02_pods_assigned_by_others_push_slots_away),
+        cmocka_unit_test(prioritize_fills_gpu_nodes_and_keeps_others_off_them),
+        cmocka_unit_test(preempt_spares_reserved_nodes_and_members_get_no_victims),
+        cmocka_unit_test(the_text_on_pods_is_stable_while_figures_move),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
