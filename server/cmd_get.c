@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/err.h"
+#include "base/quantity.h"
 #include "base/usec.h"
 #include "server/cmd.h"
 #include "server/table.h"
@@ -139,6 +140,17 @@ static void gangs_table(const json_t *reply, bool wide, struct table *t)
     }
 }
 
+/* As people write them: cpu in cores, memory in Gi. */
+static void put_amount(struct buf *b, const char *resource, int64_t amount)
+{
+    if (str_eq(resource, "cpu"))
+        quantity_format_milli(b, amount);
+    else if (str_eq(resource, "memory") || str_eq(resource, "ephemeral-storage"))
+        quantity_format_bytes(b, amount);
+    else
+        buf_printf(b, "%" PRId64, amount);
+}
+
 /* Resources with a domain are devices; the others are wide. */
 static void add_resources(struct table *t, const json_t *resources, bool devices)
 {
@@ -149,10 +161,15 @@ static void add_resources(struct table *t, const json_t *resources, bool devices
     {
         if ((strchr(name, '/') != NULL) != devices)
             continue;
-        buf_printf(&b, "%s%s=%" PRId64 "/%" PRId64, b.len ? "," : "", name, num(r, "used"),
-                   num(r, "allocatable"));
-        if (num(r, "reserved"))
-            buf_printf(&b, "(+%" PRId64 ")", num(r, "reserved"));
+        buf_printf(&b, "%s%s=", b.len ? "," : "", name);
+        put_amount(&b, name, num(r, "used"));
+        buf_putc(&b, '/');
+        put_amount(&b, name, num(r, "allocatable"));
+        if (num(r, "reserved")) {
+            buf_puts(&b, "(+");
+            put_amount(&b, name, num(r, "reserved"));
+            buf_putc(&b, ')');
+        }
     }
     table_add(t, b.len ? buf_str(&b) : "<none>");
 }

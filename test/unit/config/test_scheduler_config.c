@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "config/scheduler_config.h"
+#include "test/unit/config/file.h"
+
+#define HEAD                                                                                       \
+    "apiVersion: kubescheduler.config.k8s.io/v1\n"                                                 \
+    "kind: KubeSchedulerConfiguration\n"                                                           \
+    "extenders:\n"                                                                                 \
+    "- urlPrefix: http://127.0.0.1:9910/scheduler\n"
+#define VERBS  "  filterVerb: filter\n  prioritizeVerb: prioritize\n  preemptVerb: preempt\n"
+#define BIND   "  bindVerb: bind\n"
+#define WEIGHT "  weight: 10\n"
+#define CACHE  "  nodeCacheCapable: true\n"
+#define TIME   "  httpTimeout: 30s\n"
+#define ALL    HEAD VERBS BIND WEIGHT CACHE TIME
+
+/* The severity, the line and the words that must be in the only finding; NULL: none. */
+static const struct {
+    const char *text, *where, *words;
+} cases[] = {
+    {ALL, NULL, NULL},
+    {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: 1m0s\n", NULL, NULL},
+    {ALL "  ignorable: true\n", ":12: error", "ignorable: false"},
+    {ALL "  ignorable: false\n", NULL, NULL},
+    {HEAD VERBS BIND WEIGHT CACHE, ":4: error", "httpTimeout is missing and so is 5s"},
+    {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: 24s\n", ":11: error",
+     "write at least \"httpTimeout: 25s\""},
+    {HEAD VERBS BIND WEIGHT CACHE "  httpTimeout: soon\n", ":11: error", "no length of time"},
+    {HEAD VERBS BIND WEIGHT TIME, ":4: warning", "nodeCacheCapable: true"},
+    {HEAD VERBS BIND WEIGHT TIME "  nodeCacheCapable: false\n", ":11: warning",
+     "nodeCacheCapable: true"},
+    {HEAD VERBS BIND CACHE TIME, ":4: error", "weight: 10"},
+    {HEAD VERBS BIND "  weight: 0\n" CACHE TIME, ":9: error", "weight: 10"},
+    {HEAD VERBS WEIGHT CACHE TIME, ":4: error", "bindVerb is missing"},
+    {HEAD "  preemptVerb: preempt\n" BIND
+          "  filterVerb: x\n  prioritizeVerb: prioritize\n" WEIGHT CACHE TIME,
+     ":7: error", "muster has no verb \"x\""},
+    {HEAD "  filterVerb: filter\n  prioritizeVerb: prioritize\n" BIND WEIGHT CACHE TIME,
+     ":4: warning", "preemptVerb is missing"},
+    {ALL "  managedResources:\n  - name: nvidia.com/gpu\n", ":13: warning", "managedResources"},
+    {ALL "  managedResources: []\n", NULL, NULL},
+    {ALL "  enableHTTPS: true\n", ":12: error", "tlsConfig.caFile"},
+    {ALL "  enableHTTPS: true\n  tlsConfig: {caFile: /ca.crt}\n", NULL, NULL},
+    {ALL "- urlPrefix: http://x:1/y\n  bindVerb: bind\n", ":13: error", "a second extender"},
+    {ALL "- urlPrefix: http://x:1/y\n  filterVerb: f\n", NULL, NULL},
+    {ALL "  weight: 3\n", ":12: error", "weight is set twice, first in line 9"},
+    {"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", ":1: error",
+     "no extender has urlPrefix http://127.0.0.1:9910/scheduler"},
+    {"apiVersion: v1\nkind: Pod\n", ":2: error", "kind is Pod"},
+    {"- a\n", ":1: error", "is no KubeSchedulerConfiguration"},
+    {"", ":1: error", "is no KubeSchedulerConfiguration"},
+    {"a: [\n", ":2: error", "is no YAML"},
+};
+
+static void every_trap_is_found_at_its_line(void **state)
+{
+    (void)state;
+    struct config *c = config_defaults();
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_file char *path = file_make(cases[i].text);
+        struct scheduler_config_report r;
+        scheduler_config_check(path, c, &r);
+        if (!cases[i].where) {
+            assert_string_equal(buf_str(&r.text), "");
+            assert_int_equal(r.errors + r.warnings, 0);
+        } else {
+            cleanup_free char *where = xasprintf("%s%s: ", path, cases[i].where);
+            if (!strstr(buf_str(&r.text), where) || !strstr(buf_str(&r.text), cases[i].words))
+                fail_msg("case %zu: %s", i, buf_str(&r.text));
+            assert_true(strstr(cases[i].where, "error") ? r.errors > 0 : r.warnings > 0);
+        }
+        buf_done(&r.text);
+    }
+    config_free(c);
+}
+
+static void another_host_with_our_port_and_path_is_ours(void **state)
+{
+    (void)state;
+    struct config *c = config_defaults();
+    cleanup_file char *path = file_make(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "extenders:\n- urlPrefix: https://muster.muster-system.svc:9910/scheduler/\n" VERBS BIND
+            WEIGHT CACHE TIME);
+    struct scheduler_config_report r;
+    scheduler_config_check(path, c, &r);
+    assert_string_equal(buf_str(&r.text), "");
+    buf_done(&r.text);
+    config_free(c);
+}
+
+static void what_is_printed_passes_the_check(void **state)
+{
+    (void)state;
+    static const char *const listens[] = {"127.0.0.1:9910", "0.0.0.0:80", "[::1]:9", "[::]:9910"};
+    static const char *const profiles[] = {"default-scheduler", "kai-scheduler", "123"};
+    for (size_t i = 0; i < ARRAY_SIZE(listens); i++) {
+        struct config *c = config_defaults();
+        struct err err;
+        cleanup_buf struct buf out = BUF_INIT;
+        free(c->listen);
+        c->listen = xstrdup(listens[i]);
+        assert_int_equal(scheduler_config_print(c, profiles, ARRAY_SIZE(profiles), &out, &err), 0);
+        cleanup_file char *path = file_make(buf_str(&out));
+        struct scheduler_config_report r;
+        scheduler_config_check(path, c, &r);
+        assert_string_equal(buf_str(&r.text), "");
+        buf_done(&r.text);
+        config_free(c);
+    }
+}
+
+static void profiles_that_are_no_names_are_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "A", "a b", "a\nextenders: []", "-a", "a."};
+    struct config *c = config_defaults();
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+        struct err err;
+        cleanup_buf struct buf out = BUF_INIT;
+        assert_int_equal(scheduler_config_print(c, &bad[i], 1, &out, &err), -1);
+    }
+    cleanup_buf struct buf out = BUF_INIT;
+    struct err err;
+    assert_int_equal(scheduler_config_print(c, NULL, 0, &out, &err), 0);
+    assert_non_null(strstr(buf_str(&out), "- schedulerName: \"default-scheduler\"\n"));
+    config_free(c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_trap_is_found_at_its_line),
+        cmocka_unit_test(another_host_with_our_port_and_path_is_ours),
+        cmocka_unit_test(what_is_printed_passes_the_check),
+        cmocka_unit_test(profiles_that_are_no_names_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
