@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The listener alone, over real sockets: routes, limits, deadlines, deferred replies, the end.
+ */
+#include "server/http.h"
+
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/mailbox.h"
+#include "test/unit/server/client.h"
+
+#define BODY_LIMIT      (64 * 1024)
+#define REQUEST_TIMEOUT (300 * USEC_PER_MSEC)
+
+/* What the handlers share with the test. */
+struct context {
+    struct http *http;
+    struct mailbox *box; /* deferred requests */
+    atomic_int freed, refused;
+    atomic_bool sweeping;
+    pthread_t sweeper;
+};
+
+struct deferred {
+    struct mail mail;
+    struct http_request *request;
+    struct context *context;
+};
+
+static void echo(void *arg, struct http_request *r)
+{
+    (void)arg;
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_printf(&b, "%zu %s ", r->body.len, http_query(r, "q") ? http_query(r, "q") : "-");
+    if (r->body.len < 100)
+        buf_append(&b, buf_str(&r->body), r->body.len);
+    http_answer(r, 200, "text/plain", &b);
+}
+
+static void free_deferred(void *user)
+{
+    struct deferred *d = user;
+    atomic_fetch_add(&d->context->freed, 1);
+    free(d);
+}
+
+static void later(void *arg, struct http_request *r)
+{
+    struct context *c = arg;
+    struct deferred *d = xcalloc(1, sizeof *d);
+    d->request = r;
+    d->context = c;
+    r->user = d;
+    r->free_user = free_deferred;
+    if (http_defer(r)) {
+        mailbox_put(c->box, &d->mail);
+        return;
+    }
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_puts(&b, "ending");
+    http_answer(r, 503, "text/plain", &b);
+}
+
+static void refused(void *arg, const struct http_route *route, int status)
+{
+    struct context *c = arg;
+    assert_non_null(route);
+    assert_true(status >= 400);
+    atomic_fetch_add(&c->refused, 1);
+}
+
+static const struct http_route routes[] = {
+    {"/echo", "POST", echo, 0},
+    {"/get", "GET", echo, 0},
+    {"/below/", "GET", echo, 0},
+    {"/later", "POST", later, 0},
+};
+
+static void *sweep(void *arg)
+{
+    struct context *c = arg;
+    while (atomic_load(&c->sweeping)) {
+        http_sweep(c->http, usec_now());
+        usleep(10000);
+    }
+    return NULL;
+}
+
+static int setup(void **state)
+{
+    struct context *c = xcalloc(1, sizeof *c);
+    struct err err;
+    const struct http_options o = {
+        .listen = "127.0.0.1:0",
+        .threads = 2,
+        .connection_limit = 2048,
+        .body_limit = BODY_LIMIT,
+        .request_timeout = REQUEST_TIMEOUT,
+        .routes = routes,
+        .n_routes = ARRAY_SIZE(routes),
+        .arg = c,
+        .refused = refused,
+    };
+    c->box = mailbox_new(&err);
+    c->http = http_open(&o, &err);
+    if (!c->http)
+        fail_msg("%s", err.text);
+    atomic_store(&c->sweeping, true);
+    pthread_create(&c->sweeper, NULL, sweep, c);
+    *state = c;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct context *c = *state;
+    atomic_store(&c->sweeping, false);
+    pthread_join(c->sweeper, NULL);
+    http_close(c->http, usec_now() + USEC_PER_SEC);
+    mailbox_free(c->box);
+    free(c);
+    return 0;
+}
+
+static const char *address(const struct context *c)
+{
+    return http_address(c->http);
+}
+
+/* ---- routes ---- */
+
+static void paths_and_methods(void **state)
+{
+    struct context *c = *state;
+    static const struct {
+        const char *method, *path, *body;
+        int status;
+        const char *words;
+    } cases[] = {
+        {"POST", "/echo", "abc", 200, "3 - abc"},
+        {"POST", "/echo?q=1", "", 200, "0 1 "},
+        {"GET", "/get?q", NULL, 200, "0  "},
+        {"GET", "/below/x/y", NULL, 200, "0 - "},
+        {"GET", "/below/", NULL, 404, "GET /below/"},
+        {"GET", "/", NULL, 404, "POST /echo"},
+        {"POST", "/echo/", "abc", 404, "no such path"},
+        {"POST", "/Echo", "abc", 404, "no such path"},
+        {"GET", "/echo", NULL, 405, "this path takes POST"},
+        {"PUT", "/echo", "abc", 405, "this path takes POST"},
+        {"DELETE", "/get", NULL, 405, "this path takes GET"},
+        {"POST", "/get", "abc", 405, "this path takes GET"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_reply struct client_reply r;
+        client_ask(address(c), cases[i].method, cases[i].path, cases[i].body, &r);
+        assert_int_equal(r.status, cases[i].status);
+        if (!strstr(buf_str(&r.body), cases[i].words))
+            fail_msg("%s %s: %s", cases[i].method, cases[i].path, buf_str(&r.body));
+        if (r.status == 405)
+            assert_non_null(strstr(buf_str(&r.head), str_eq(cases[i].words, "this path takes GET")
+                                                         ? "Allow: GET, HEAD\r\n"
+                                                         : "Allow: POST\r\n"));
+    }
+    assert_int_equal(atomic_load(&c->refused), 4);
+}
+
+static void a_connection_serves_many_requests(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    for (int i = 0; i < 50; i++) {
+        cleanup_reply struct client_reply r;
+        /* Wrong ones in between do not cost the connection. */
+        client_request(fd, "POST", i % 5 == 4 ? "/none" : "/echo", "abc");
+        assert_true(client_read(fd, &r));
+        assert_int_equal(r.status, i % 5 == 4 ? 404 : 200);
+    }
+    close(fd);
+}
+
+static void head_is_get_without_a_body(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    client_request(fd, "HEAD", "/get", NULL);
+    client_request(fd, "GET", "/get", NULL);
+    cleanup_buf struct buf all = BUF_INIT;
+    char chunk[1024];
+    while (!strstr(buf_str(&all), "0 - ")) {
+        ssize_t n = read(fd, chunk, sizeof chunk);
+        assert_true(n > 0);
+        buf_append(&all, chunk, (size_t)n);
+    }
+    assert_int_equal(strncmp(buf_str(&all), "HTTP/1.1 200", 12), 0);
+    close(fd);
+}
+
+/* ---- limits ---- */
+
+static char *filler(size_t n)
+{
+    char *s = xmalloc(n + 1);
+    memset(s, 'x', n);
+    s[n] = '\0';
+    return s;
+}
+
+static void a_body_may_be_as_large_as_the_limit(void **state)
+{
+    struct context *c = *state;
+    cleanup_free char *body = filler(BODY_LIMIT);
+    cleanup_reply struct client_reply r;
+    client_ask(address(c), "POST", "/echo", body, &r);
+    assert_int_equal(r.status, 200);
+    assert_string_equal(buf_str(&r.body), "65536 - ");
+}
+
+static void a_larger_body_is_refused_with_413(void **state)
+{
+    struct context *c = *state;
+    cleanup_free char *body = filler(BODY_LIMIT + 1);
+    cleanup_reply struct client_reply r;
+    client_ask(address(c), "POST", "/echo", body, &r);
+    assert_int_equal(r.status, 413);
+    assert_non_null(strstr(buf_str(&r.body), "maxBodyMiB"));
+    /* A declared gigabyte is refused without being sent. */
+    int fd = client_connect(address(c));
+    const char *head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n"
+                       "Expect: 100-continue\r\n\r\n";
+    client_send(fd, head, strlen(head));
+    cleanup_reply struct client_reply early;
+    assert_true(client_read(fd, &early));
+    assert_int_equal(early.status, 413);
+    close(fd);
+}
+
+static void send_chunked(int fd, size_t total)
+{
+    cleanup_free char *data = filler(8192);
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_puts(&b, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n");
+    for (size_t sent = 0; sent < total;) {
+        size_t n = total - sent < 8192 ? total - sent : 8192;
+        buf_printf(&b, "%zx\r\n", n);
+        buf_append(&b, data, n);
+        buf_puts(&b, "\r\n");
+        sent += n;
+    }
+    buf_puts(&b, "0\r\n\r\n");
+    client_send(fd, b.data, b.len);
+}
+
+static void without_content_length_the_limit_holds_as_well(void **state)
+{
+    struct context *c = *state;
+    static const struct {
+        size_t total;
+        int status;
+    } cases[] = {{0, 200}, {BODY_LIMIT, 200}, {BODY_LIMIT + 1, 413}, {10 * BODY_LIMIT, 413}};
+    int fd = client_connect(address(c));
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_reply struct client_reply r;
+        send_chunked(fd, cases[i].total);
+        assert_true(client_read(fd, &r));
+        assert_int_equal(r.status, cases[i].status);
+    }
+    close(fd);
+}
+
+static void two_lengths_are_refused(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    const char *text = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    client_send(fd, text, strlen(text));
+    cleanup_reply struct client_reply r;
+    assert_true(client_read(fd, &r));
+    assert_int_equal(r.status, 400);
+    close(fd);
+}
+
+static void what_is_no_http_gets_no_service(void **state)
+{
+    struct context *c = *state;
+    static const char *const texts[] = {
+        "\r\n\r\n\r\n",
+        "hello\r\n\r\n",
+        "POST /echo HTTP/9.9\r\n\r\n",
+        "POST\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: abc\r\n\r\n",
+        "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        int fd = client_connect(address(c));
+        cleanup_reply struct client_reply r;
+        client_send(fd, texts[i], strlen(texts[i]));
+        if (client_read(fd, &r))
+            assert_true(r.status >= 400);
+        close(fd);
+    }
+    cleanup_reply struct client_reply r;
+    client_ask(address(c), "POST", "/echo", "abc", &r);
+    assert_int_equal(r.status, 200);
+}
+
+/* ---- deadlines ---- */
+
+/* Sends a byte every 20 ms, so that inactivity alone would never cut it. */
+static usec_t drip(int fd, const char *text)
+{
+    usec_t from = usec_now();
+    for (;; text += text[1] ? 1 : 0) {
+        client_send(fd, text, 1);
+        if (client_closed(fd, 20 * USEC_PER_MSEC))
+            return usec_now() - from;
+        if (usec_now() - from > 20 * USEC_PER_SEC)
+            return USEC_NEVER;
+    }
+}
+
+static void a_slow_sender_of_headers_is_cut(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    usec_t took = drip(fd, "POST /echo HTTP/1.1\r\nHost: x\r\nX-Long: aaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+                           "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+    assert_true(took >= REQUEST_TIMEOUT / 2 && took < 10 * USEC_PER_SEC);
+    close(fd);
+}
+
+static void a_slow_sender_of_a_body_is_cut(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    const char *head = "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10000\r\n\r\n";
+    client_send(fd, head, strlen(head));
+    usec_t took = drip(fd, "a");
+    assert_true(took >= REQUEST_TIMEOUT / 2 && took < 10 * USEC_PER_SEC);
+    close(fd);
+    struct http_stats stats;
+    http_stats(c->http, &stats);
+    assert_int_equal(stats.cut, 1);
+}
+
+static void a_silent_connection_is_cut(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    assert_true(client_closed(fd, 10 * USEC_PER_SEC));
+    close(fd);
+}
+
+static void an_idle_connection_is_kept(void **state)
+{
+    struct context *c = *state;
+    int fd = client_connect(address(c));
+    for (int i = 0; i < 2; i++) {
+        cleanup_reply struct client_reply r;
+        client_request(fd, "POST", "/echo", "abc");
+        assert_true(client_read(fd, &r));
+        assert_false(client_closed(fd, 3 * REQUEST_TIMEOUT));
+    }
+    close(fd);
+}
+
+/* ---- deferred ---- */
+
+/* Takes n deferred requests out of the box. */
+static struct deferred **collect(struct context *c, size_t n)
+{
+    struct deferred **list = xcalloc(n, sizeof *list);
+    usec_t until = usec_now() + 30 * USEC_PER_SEC;
+    for (size_t have = 0; have < n;) {
+        struct mail *m = mailbox_take(c->box);
+        for (struct mail *next; m; m = next) {
+            next = m->next;
+            list[have++] = CONTAINER_OF(m, struct deferred, mail);
+        }
+        if (usec_now() > until)
+            fail_msg("%zu of %zu requests arrived", have, n);
+        usleep(1000);
+    }
+    return list;
+}
+
+static void answer(struct deferred *d, const char *text)
+{
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_puts(&b, text);
+    http_answer(d->request, 200, "text/plain", &b);
+    http_resume(d->request);
+}
+
+static void a_thousand_deferred_replies_do_not_block_others(void **state)
+{
+    struct context *c = *state;
+    enum { N = 1000 };
+    cleanup_free int *fds = xcalloc(N, sizeof *fds);
+    for (int i = 0; i < N; i++) {
+        fds[i] = client_connect(address(c));
+        client_request(fds[i], "POST", "/later", "x");
+    }
+    cleanup_free struct deferred **held = collect(c, N);
+    assert_int_equal(http_deferred(c->http), N);
+    cleanup_reply struct client_reply other;
+    client_ask(address(c), "POST", "/echo", "abc", &other);
+    assert_int_equal(other.status, 200);
+    assert_false(client_readable(fds[0], 0));
+    for (int i = 0; i < N; i++)
+        answer(held[i], "now");
+    for (int i = 0; i < N; i++) {
+        cleanup_reply struct client_reply r;
+        assert_true(client_read(fds[i], &r));
+        assert_string_equal(buf_str(&r.body), "now");
+        close(fds[i]);
+    }
+    assert_int_equal(http_deferred(c->http), 0);
+}
+
+static void a_deferred_request_outlives_its_deadline_and_its_peer(void **state)
+{
+    struct context *c = *state;
+    int stays = client_connect(address(c)), leaves = client_connect(address(c));
+    client_request(stays, "POST", "/later", "x");
+    client_request(leaves, "POST", "/later", "x");
+    cleanup_free struct deferred **held = collect(c, 2);
+    close(leaves);
+    assert_false(client_closed(stays, 3 * REQUEST_TIMEOUT));
+    assert_int_equal(atomic_load(&c->freed), 0);
+    answer(held[0], "late");
+    answer(held[1], "late");
+    cleanup_reply struct client_reply r;
+    assert_true(client_read(stays, &r));
+    assert_string_equal(buf_str(&r.body), "late");
+    for (int i = 0; i < 1000 && atomic_load(&c->freed) < 2; i++)
+        usleep(10000);
+    assert_int_equal(atomic_load(&c->freed), 2);
+    close(stays);
+}
+
+/* ---- the end ---- */
+
+static void the_end_is_orderly(void **state)
+{
+    struct context *c = *state;
+    int held_fd = client_connect(address(c)), open_fd = client_connect(address(c));
+    client_request(held_fd, "POST", "/later", "x");
+    cleanup_reply struct client_reply first;
+    client_request(open_fd, "POST", "/echo", "x");
+    assert_true(client_read(open_fd, &first));
+    cleanup_free struct deferred **held = collect(c, 1);
+    http_quiesce(c->http);
+    http_refuse_deferring(c->http);
+    cleanup_reply struct client_reply late;
+    client_request(open_fd, "POST", "/later", "x");
+    assert_true(client_read(open_fd, &late));
+    assert_int_equal(late.status, 503);
+    assert_int_equal(http_deferred(c->http), 1);
+    answer(held[0], "the last word");
+    assert_int_equal(http_deferred(c->http), 0);
+    /* teardown closes at once: the reply must have left by then */
+    atomic_store(&c->sweeping, false);
+    pthread_join(c->sweeper, NULL);
+    c->http = http_close(c->http, usec_now() + 10 * USEC_PER_SEC);
+    cleanup_reply struct client_reply r;
+    assert_true(client_read(held_fd, &r));
+    assert_string_equal(buf_str(&r.body), "the last word");
+    assert_int_equal(atomic_load(&c->freed), 2);
+    close(held_fd);
+    close(open_fd);
+}
+
+static int teardown_closed(void **state)
+{
+    struct context *c = *state;
+    mailbox_free(c->box);
+    free(c);
+    return 0;
+}
+
+static void a_busy_port_is_named(void **state)
+{
+    struct context *c = *state;
+    struct err err;
+    const struct http_options o = {.listen = address(c), .threads = 1, .connection_limit = 10};
+    assert_null(http_open(&o, &err));
+    cleanup_free char *want = xasprintf("listen on %s: Address already in use", address(c));
+    assert_string_equal(err.text, want);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(paths_and_methods),
+        TEST(a_connection_serves_many_requests),
+        TEST(head_is_get_without_a_body),
+        TEST(a_body_may_be_as_large_as_the_limit),
+        TEST(a_larger_body_is_refused_with_413),
+        TEST(without_content_length_the_limit_holds_as_well),
+        TEST(two_lengths_are_refused),
+        TEST(what_is_no_http_gets_no_service),
+        TEST(a_slow_sender_of_headers_is_cut),
+        TEST(a_slow_sender_of_a_body_is_cut),
+        TEST(a_silent_connection_is_cut),
+        TEST(an_idle_connection_is_kept),
+        TEST(a_thousand_deferred_replies_do_not_block_others),
+        TEST(a_deferred_request_outlives_its_deadline_and_its_peer),
+        cmocka_unit_test_setup_teardown(the_end_is_orderly, setup, teardown_closed),
+        TEST(a_busy_port_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
