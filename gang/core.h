@@ -179,7 +179,7 @@ struct gang {
     usec_t hold_since;   /* of its oldest held call; 0: none */
     struct evidence *evidence;
     size_t n_evidence;
-    uint64_t told_words, told_figures; /* digests of the status last emitted */
+    uint64_t told_words, told_figures, told_text; /* digests of the status last emitted */
     usec_t told_at;
     struct timer timers[GANG_TIMERS];
 };
@@ -199,6 +199,7 @@ struct gang_core {
     bool sweep;     /* a deleted node may be bare now */
     uint64_t clock; /* counts changes of the picture */
     uint64_t freed; /* clock when capacity last grew anywhere */
+    size_t n_slots; /* over all gangs */
 
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */

@@ -159,17 +159,9 @@ static const struct slot *kept_out_by(const struct node *node, const struct shap
     return CONTAINER_OF(node->slots.next, struct slot, in_node);
 }
 
-static bool anything_reserved(const struct gang_core *core)
-{
-    map_for_each (e, &core->gangs)
-        if (((struct gang *)e->value)->n_slots)
-            return true;
-    return false;
-}
-
 static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
-    if (!anything_reserved(core)) {
+    if (!core->n_slots) {
         reply(core, ev)->pass_all = true;
         return;
     }

@@ -254,8 +254,8 @@ void uncharge(struct gang_core *core, struct pod *pod)
 
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct pod *pod, struct node *node)
 {
-    (void)core;
     struct slot *slot = xcalloc(1, sizeof *slot);
+    core->n_slots++;
     slot->gang = gang;
     slot->node = node;
     slot->shape = shape_ref(pod->shape);
@@ -272,6 +272,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct pod *pod
 void slot_free(struct gang_core *core, struct slot *slot)
 {
     struct node *node = slot->node;
+    core->n_slots--;
     add_needs(&node->reserved, slot->shape, -1);
     list_remove(&slot->in_node);
     node->n_slots--;

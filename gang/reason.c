@@ -167,7 +167,9 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
 
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
-    bool due = core->now - gang->pod_text_at >= core->config.text_refresh;
+    /* A timeout says nothing new about why it waits. */
+    bool due = gang->state != GANG_BACKED_OFF &&
+               core->now - gang->pod_text_at >= core->config.text_refresh;
     if (!gang->pod_text || (due && strcmp(gang->pod_text, gang->reason.text) != 0)) {
         free(gang->pod_text);
         gang->pod_text = xstrdup(gang->reason.text);

@@ -4,8 +4,10 @@
  */
 #include "gang/core.h"
 
-/* Figures alone (running 3, 4, 5 …) are written this seldom; states and reasons at once. */
+/* States and reason codes are written at once; figures alone (running 3, 4, 5 …) and the words of
+ * the same reason (room for 5, for 4 …) this seldom. */
 #define FIGURES_INTERVAL USEC_PER_SEC
+#define TEXT_INTERVAL    (10 * USEC_PER_SEC)
 
 struct gang_status gang_status_of(const struct gang_core *core, const struct gang *gang)
 {
@@ -40,9 +42,15 @@ static uint64_t digest_words(const struct gang_status *s)
     uint64_t h = mix(UINT64_C(14695981039346656037), (uint64_t)s->state);
     h = mix(h, (uint64_t)s->reason);
     h = mix(h, (uint64_t)s->timed_out);
+    return h ? h : 1;
+}
+
+static uint64_t digest_text(const struct gang_status *s)
+{
+    uint64_t h = 1;
     for (const char *p = s->text; *p; p++)
         h = mix(h, (unsigned char)*p);
-    return h ? h : 1;
+    return h;
 }
 
 static uint64_t digest_figures(const struct gang_status *s)
@@ -74,17 +82,19 @@ void tell_status(struct gang_core *core, struct gang *gang)
     if (!gang->facts)
         return;
     struct gang_status s = gang_status_of(core, gang);
-    uint64_t words = digest_words(&s), figures = digest_figures(&s);
-    if (words == gang->told_words && figures == gang->told_figures)
-        return;
-    if (words == gang->told_words && core->now - gang->told_at < FIGURES_INTERVAL) {
-        struct timer *later = &gang->timers[TIMER_STATUS];
-        if (!later->node.pos)
-            timer_set(core, later, gang->told_at + FIGURES_INTERVAL);
+    uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
+    usec_t due = words != gang->told_words       ? core->now
+                 : figures != gang->told_figures ? gang->told_at + FIGURES_INTERVAL
+                 : text != gang->told_text       ? gang->told_at + TEXT_INTERVAL
+                                                 : USEC_NEVER;
+    if (due > core->now) {
+        if (due != USEC_NEVER)
+            timer_set(core, &gang->timers[TIMER_STATUS], due);
         return;
     }
     gang->told_words = words;
     gang->told_figures = figures;
+    gang->told_text = text;
     gang->told_at = core->now;
     struct gang_status kept = copied(core, s);
     fx_add(core, GANG_STATUS)->status = kept;
