@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -13,7 +14,8 @@ import (
 type SchedulerOptions struct {
 	// Muster is the extender; without it the scheduler is the stock one.
 	Muster *Muster
-	// Profiles are the scheduler names to serve, when they are not the default.
+	// Profiles are the scheduler names to serve. With muster, the default is
+	// what its README registers: manifests for other schedulers run unchanged.
 	Profiles []string
 	// Through is a proxy to reach muster through.
 	Through *VerbProxy
@@ -36,6 +38,9 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 	t.Helper()
 	if options.Log == "" {
 		options.Log = "kube-scheduler"
+	}
+	if options.Muster != nil && len(options.Profiles) == 0 {
+		options.Profiles = []string{corev1.DefaultSchedulerName, "kai-scheduler", "volcano"}
 	}
 	configuration := c.schedulerConfiguration(t, options)
 	port := freePort(t)
