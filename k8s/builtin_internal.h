@@ -69,7 +69,7 @@ enum sched_place {
 struct sched_pod {
     enum sched_place place;
     struct list link;      /* queue of its place */
-    struct heap_node wake; /* ERROR_BACKOFF: end of it; UNSCHEDULABLE: flush */
+    struct heap_node wake; /* end of ERROR_BACKOFF; flush of UNSCHEDULABLE; ASSUMED: HTTP timeout */
     json_t *json;          /* as the watch showed it last */
     struct gang_pod_facts *facts;
     struct gang_amounts requests;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver: kube-scheduler's queue and its cycles, as far as an extender can see them. The
- * numbers of facts refer to docs/extender.md; sources are in k8s.io/kubernetes v1.36 pkg/scheduler.
+ * numbers of facts refer to docs/design.md; sources are in k8s.io/kubernetes v1.36 pkg/scheduler.
  */
 #include <stdio.h>
 
@@ -343,12 +343,9 @@ static void bind_failed(struct builtin *b, struct sched_pod *pod, const char *wh
 }
 
 /* The scheduler gives up waiting and closes the connection. */
-static void bind_timeout(struct builtin *b, struct task *t)
+static void bind_timeout(struct builtin *b, struct sched_pod *pod)
 {
-    struct sched_pod *pod = map_get(&b->sched.pods, t->uid);
-    if (!pod || pod->call != t->id)
-        return;
-    struct gang_event ev = {.kind = GANG_EV_CALL_CLOSED, .id = t->id};
+    struct gang_event ev = {.kind = GANG_EV_CALL_CLOSED, .id = pod->call};
     builtin_post(b, &ev);
     bind_failed(b, pod, "context deadline exceeded (Client.Timeout exceeded)");
 }
@@ -364,10 +361,7 @@ static void bind_call(struct builtin *b, struct task *t)
     ev.bind.uid = xstrdup(pod->facts->uid);
     ev.bind.node = xstrdup(pod->node_name);
     builtin_post(b, &ev);
-    struct task *timeout = builtin_task(bind_timeout);
-    timeout->uid = xstrdup(t->uid);
-    timeout->id = t->id;
-    builtin_at(b, b->now + COST_HTTP_TIMEOUT, timeout);
+    heap_set(&b->sched.wake, &pod->wake, b->now + COST_HTTP_TIMEOUT);
 }
 
 static void assume(struct builtin *b, struct sched_node *node)
@@ -532,10 +526,12 @@ static void bind_replied(struct builtin *b, uint64_t id, const char *error)
     struct sched_pod *pod = pod_by_call(&b->sched, id);
     if (!pod)
         return; /* given up, or deleted */
-    if (error[0])
+    if (error[0]) {
         bind_failed(b, pod, error);
-    else
-        pod->call = 0;
+        return;
+    }
+    pod->call = 0;
+    heap_remove(&b->sched.wake, &pod->wake);
 }
 
 void sched_reply(struct builtin *b, const struct gang_effect *e)
@@ -559,8 +555,13 @@ void sched_reply(struct builtin *b, const struct gang_effect *e)
 static void wake_due(struct builtin *b)
 {
     struct sched *s = &b->sched;
-    for (struct heap_node *n; (n = heap_top(&s->wake)) != NULL && n->at <= b->now;)
-        put(s, CONTAINER_OF(n, struct sched_pod, wake), SCHED_ACTIVE);
+    for (struct heap_node *n; (n = heap_top(&s->wake)) != NULL && n->at <= b->now;) {
+        struct sched_pod *pod = CONTAINER_OF(n, struct sched_pod, wake);
+        if (pod->place == SCHED_ASSUMED)
+            bind_timeout(b, pod);
+        else
+            put(s, pod, SCHED_ACTIVE);
+    }
 }
 
 void sched_advance(struct builtin *b)

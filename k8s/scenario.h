@@ -23,7 +23,7 @@
  *     - {at: 20s, gang: ml/train, state: Waiting, reason: NotEnoughResources, bound: 0}
  *     - {at: 40s, pod: ml/small, phase: Running, node: gpu-0}
  *
- * A stream of plain manifests (kind: Node among them) is a scenario too: everything exists from
+ * (The name * stands for every gang of the namespace.) A stream of plain manifests (kind: Node among them) is a scenario too: everything exists from
  * the start. Life cycle: scenario_load(), then read only; scenario_free(). Every mistake is an
  * error that names the file, the place in it and what to write. Manifests are checked as they will
  * be used (decoded once), so that nothing fails later. Pure, any thread.

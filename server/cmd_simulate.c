@@ -52,50 +52,56 @@ static usec_t clock_of(const struct sim *sim)
 
 /* ---- expectations ---- */
 
-struct find_gang {
-    const struct scenario_expect *expect;
-    struct gang_status status;
-    bool found;
-};
-
-static void find_gang(void *arg, const struct gang_view *v)
-{
-    struct find_gang *f = arg;
-    if (strcmp(v->status.ref->ns, f->expect->ns) != 0 ||
-        strcmp(v->status.ref->name, f->expect->name) != 0)
-        return;
-    f->status = v->status;
-    f->found = true;
-}
-
-static int differs(struct sim *sim, const struct scenario_expect *e, const char *what,
-                   const char *is, const char *expected)
+static int differs(struct sim *sim, const struct scenario_expect *e, const char *name,
+                   const char *what, const char *is, const char *expected)
 {
     cleanup_buf struct buf at = BUF_INIT;
     duration_format(&at, e->at);
     return err_set(&sim->failure, ERR_INVALID, "%s: %s: at %s %s %s/%s: %s is %s, expected %s",
                    sim->scenario->name, e->where, buf_str(&at), e->gang ? "gang" : "pod", e->ns,
-                   e->name, what, is, expected);
+                   name, what, is, expected);
+}
+
+struct gang_check {
+    struct sim *sim;
+    const struct scenario_expect *expect;
+    int seen, ret;
+};
+
+static int compare_gang(struct sim *sim, const struct scenario_expect *e,
+                        const struct gang_status *s)
+{
+    const char *name = s->ref->name;
+    if (e->state != GANG_STATE_MAX && e->state != s->state)
+        return differs(sim, e, name, "state", gang_state_name(s->state), gang_state_name(e->state));
+    if (e->reason != REASON_MAX && e->reason != s->reason)
+        return differs(sim, e, name, "reason", gang_reason_name(s->reason),
+                       gang_reason_name(e->reason));
+    if (e->bound >= 0 && e->bound != s->bound) {
+        char is[24], expected[24];
+        snprintf(is, sizeof is, "%d", s->bound);
+        snprintf(expected, sizeof expected, "%d", (int)e->bound);
+        return differs(sim, e, name, "bound", is, expected);
+    }
+    return 0;
+}
+
+static void check_one_gang(void *arg, const struct gang_view *v)
+{
+    struct gang_check *c = arg;
+    bool all = strcmp(c->expect->name, "*") == 0;
+    if (c->ret < 0 || strcmp(v->status.ref->ns, c->expect->ns) != 0 ||
+        (!all && strcmp(v->status.ref->name, c->expect->name) != 0))
+        return;
+    c->seen++;
+    c->ret = compare_gang(c->sim, c->expect, &v->status);
 }
 
 static int check_gang(struct sim *sim, const struct scenario_expect *e)
 {
-    struct find_gang f = {.expect = e};
-    gang_core_each_gang(sim->core, find_gang, &f);
-    if (!f.found)
-        return differs(sim, e, "it", "not known", "a gang");
-    if (e->state != GANG_STATE_MAX && e->state != f.status.state)
-        return differs(sim, e, "state", gang_state_name(f.status.state), gang_state_name(e->state));
-    if (e->reason != REASON_MAX && e->reason != f.status.reason)
-        return differs(sim, e, "reason", gang_reason_name(f.status.reason),
-                       gang_reason_name(e->reason));
-    if (e->bound >= 0 && e->bound != f.status.bound) {
-        char is[24], expected[24];
-        snprintf(is, sizeof is, "%d", f.status.bound);
-        snprintf(expected, sizeof expected, "%d", (int)e->bound);
-        return differs(sim, e, "bound", is, expected);
-    }
-    return 0;
+    struct gang_check c = {.sim = sim, .expect = e};
+    gang_core_each_gang(sim->core, check_one_gang, &c);
+    return c.seen ? c.ret : differs(sim, e, e->name, "it", "not known", "a gang");
 }
 
 static int check_pod(struct sim *sim, const struct scenario_expect *e)
@@ -104,9 +110,9 @@ static int check_pod(struct sim *sim, const struct scenario_expect *e)
     const char *node = field_peek(pod, "spec", "nodeName", NULL);
     const char *phase = field_peek(pod, "status", "phase", NULL);
     if (e->phase && !str_eq(e->phase, phase ? phase : ""))
-        return differs(sim, e, "phase", phase ? phase : "none (no such pod)", e->phase);
+        return differs(sim, e, e->name, "phase", phase ? phase : "none (no such pod)", e->phase);
     if (e->node && strcmp(e->node, node ? node : "") != 0)
-        return differs(sim, e, "node", node ? node : "none", *e->node ? e->node : "none");
+        return differs(sim, e, e->name, "node", node ? node : "none", *e->node ? e->node : "none");
     return 0;
 }
 
