@@ -206,16 +206,14 @@ static void remove_call(struct calls *c, struct call *call)
     c->free_slots[c->n_free++] = (uint32_t)slot;
 }
 
-struct call *calls_take(struct calls *c)
+struct call *calls_take(struct calls *c, uint64_t id)
 {
-    for (size_t i = 0; i < c->n_slots; i++) {
-        struct call *call = c->slots[i];
-        if (call) {
-            remove_call(c, call);
-            return call;
-        }
-    }
-    return NULL;
+    struct call *call = id ? find(c, id) : NULL;
+    for (size_t i = 0; !id && !call && i < c->n_slots; i++)
+        call = c->slots[i];
+    if (call)
+        remove_call(c, call);
+    return call;
 }
 
 /* ---- replies ---- */

@@ -63,9 +63,9 @@ uint64_t call_reply_id(const struct gang_effect *effect);
  * call. It is sent by call_send(), after which it is gone. */
 struct call *calls_answer(struct calls *calls, const struct gang_effect *effect, usec_t now);
 void call_send(struct call *call);
-/* Takes any call out of the table; NULL when it is empty. */
-struct call *calls_take(struct calls *calls);
-/* Answers and sends a call that is not (any more) in the table: the program is ending. */
+/* Takes a call out of the table: this one, or (id 0) any; NULL when there is none. */
+struct call *calls_take(struct calls *calls, uint64_t id);
+/* Answers and sends a call that is not (any more) in the table, without asking the core. */
 void call_refuse(struct call *call, const char *why);
 
 #endif

@@ -233,7 +233,23 @@ static void take_mail(struct loop *l, usec_t now)
         take_one(l, m, now);
 }
 
-/* After the mail: a bind in this very batch may have lost its caller already. */
+/* A bind of this very batch whose caller has gone already: the core never hears of it. */
+static bool drop_fresh(struct loop *l, uint64_t id)
+{
+    for (size_t i = 0; i < l->n_events; i++) {
+        struct gang_event *ev = &l->events[i];
+        if (ev->kind != GANG_EV_BIND || ev->id != id)
+            continue;
+        gang_event_done(ev);
+        memmove(ev, ev + 1, (l->n_events - i - 1) * sizeof *ev);
+        l->n_events--;
+        call_refuse(calls_take(l->calls, id), "the caller has gone");
+        return true;
+    }
+    return false;
+}
+
+/* After the mail and before the step, so that no commit counts a bind whose caller has gone. */
 static void take_closed(struct loop *l)
 {
     struct gang_event closed[64];
@@ -241,7 +257,8 @@ static void take_closed(struct loop *l)
     do {
         n = calls_closed(l->calls, closed, ARRAY_SIZE(closed));
         for (size_t i = 0; i < n; i++)
-            *add_event(l) = closed[i];
+            if (!drop_fresh(l, closed[i].id))
+                *add_event(l) = closed[i];
     } while (n == ARRAY_SIZE(closed));
 }
 
@@ -436,7 +453,7 @@ static void end(struct loop *l)
     step(l, now);
     answer_queries(l);
     struct call *left;
-    while ((left = calls_take(l->calls)) != NULL)
+    while ((left = calls_take(l->calls, 0)) != NULL)
         call_refuse(left, "muster is stopping");
     if (held > 0)
         log_info("every held call was answered", "calls", log_int(held), NULL);
