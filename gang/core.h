@@ -168,11 +168,12 @@ struct gang {
     int n_slots;
     struct reason reason;
     char *pod_text; /* what filter says to waiting members; refreshed slowly */
-    usec_t pod_text_at;
-    struct list in_touched; /* core->touched: something about it changed in this step */
-    bool stale;             /* changed since its last review */
-    bool retry;             /* to be planned whatever the ledger says */
-    uint64_t tried;         /* core->clock when planning last failed */
+    enum gang_reason_code pod_text_code;
+    usec_t pod_text_at, pod_text_wait; /* next refresh not before their sum */
+    struct list in_touched;            /* core->touched: something about it changed in this step */
+    bool stale;                        /* changed since its last review */
+    bool retry;                        /* to be planned whatever the ledger says */
+    uint64_t tried;                    /* core->clock when planning last failed */
     bool ever_placed, timed_out;
     int attempts, backoffs;
     usec_t last_failure; /* orders it behind its equals; 0: none */

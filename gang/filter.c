@@ -223,8 +223,10 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
         cleanup_free char *text =
             xasprintf("gang %s/%s: above minimum, no room", gang->ref.ns, gang->ref.name);
         reply_none(core, ev, pod, text);
-    } else
+    } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
+        pod->told = gang->pod_text_code;
+    }
 }
 
 void answer_filter(struct gang_core *core, struct gang_event *ev)

@@ -10,6 +10,8 @@
 #include "base/quantity.h"
 #include "gang/core.h"
 
+#define FIRST_REFRESH (500 * USEC_PER_MSEC)
+
 const char *gang_state_name(enum gang_state state)
 {
     static const char *const names[] = {
@@ -165,15 +167,22 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     return fx_str(core, buf_str(&b));
 }
 
+/*
+ * A new reason is said at once. New words for the same reason wait: a moment at first (members are
+ * still being created, and the scheduler asks again soon), then longer and longer.
+ */
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
-    /* A timeout says nothing new about why it waits. */
-    bool due = gang->state != GANG_BACKED_OFF &&
-               core->now - gang->pod_text_at >= core->config.text_refresh;
-    if (!gang->pod_text || (due && strcmp(gang->pod_text, gang->reason.text) != 0)) {
+    bool backed_off = gang->state == GANG_BACKED_OFF; /* says nothing new about why it waits */
+    bool new_code = !gang->pod_text || (gang->pod_text_code != gang->reason.code && !backed_off);
+    bool due = !backed_off && core->now - gang->pod_text_at >= gang->pod_text_wait;
+    if (new_code || (due && strcmp(gang->pod_text, gang->reason.text) != 0)) {
         free(gang->pod_text);
         gang->pod_text = xstrdup(gang->reason.text);
+        gang->pod_text_code = gang->reason.code;
         gang->pod_text_at = core->now;
+        usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text_wait * 2;
+        gang->pod_text_wait = wait < core->config.text_refresh ? wait : core->config.text_refresh;
     }
     return fx_str(core, gang->pod_text);
 }

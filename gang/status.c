@@ -119,15 +119,15 @@ void tell_event(struct gang_core *core, const struct gang *gang, bool warning, c
 
 /*
  * Where no node passes the scheduler's own filters it never asks us, and its event does not speak
- * of the gang: such members are told by an event of ours, once per reason.
+ * of the gang; or it asked when the reason was another. Such members are told by an event of
+ * ours, once per reason.
  */
 void tell_members(struct gang_core *core, struct gang *gang)
 {
     if (gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (pod->node || pod->rejected || pod->told == gang->reason.code || !pod_counts(pod) ||
-            pod_is_finished(pod))
+        if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
             continue;
         pod->told = gang->reason.code;
         struct gang_effect e = {.kind = GANG_EVENT};

@@ -284,18 +284,57 @@ static void the_text_on_pods_is_stable_while_figures_move(void **state)
 {
     (void)state;
     struct world *w = world_new();
-    world_node(w, "a", 2);
-    world_group_timeout(w, "g", 8, SECONDS(6000));
-    members(w, "g", 8, 1);
+    world_node(w, "n0", 1);
+    world_group_timeout(w, "g", 64, SECONDS(60000));
+    members(w, "g", 64, 1);
+    int changes = 0;
+    cleanup_free char *text = xstrdup("");
+    for (int i = 1; i <= 60; i++) { /* every 10 s some capacity more: 10 minutes */
+        cleanup_free char *node = xasprintf("n%d", i);
+        world_node(w, node, 1);
+        world_filter(w, "g-0");
+        if (strcmp(text, w->refusal) != 0) {
+            changes++;
+            free(text);
+            text = xstrdup(w->refusal);
+        }
+        world_wait(w, SECONDS(10));
+    }
+    assert_in_range(changes, 15, 25); /* every 30 s, and a little more often at first */
+    world_free(w);
+}
+
+static void S11_members_created_one_by_one_soon_say_how_many_there_are(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_group(w, "g", 3);
+    world_pod(w, "g-0", "g", 1);
     world_filter(w, "g-0");
-    cleanup_free char *text = xstrdup(w->refusal);
-    world_node(w, "b", 2);
-    assert_non_null(strstr(world_reason(w, "g"), "room for 4"));
+    assert_string_equal(w->refusal, "gang default/g: 1 of 3 members exist");
+    world_pod(w, "g-1", "g", 1);
+    world_wait(w, SECONDS(1)); /* the scheduler's first backoff */
+    world_filter(w, "g-0");
+    assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
+    world_free(w);
+}
+
+static void a_new_reason_is_told_at_once_and_by_event_to_those_not_asked_again(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    world_filter(w, "g-0");
+    world_pod(w, "g-1", "g", 1);
     world_filter(w, "g-1");
-    assert_string_equal(w->refusal, text);
-    world_wait(w, SECONDS(31));
-    world_filter(w, "g-1");
-    assert_string_equal(w->refusal, world_reason(w, "g"));
+    assert_string_equal(w->refusal, "gang default/g: 2 members needed, room for 1 (1 short of "
+                                    "nvidia.com/gpu)");
+    world_wait(w, SECONDS(3));
+    assert_true(world_event(w, "Pod/g-0 Unschedulable: gang default/g: 2 members needed"));
+    assert_false(world_event(w, "Pod/g-1"));
     world_free(w);
 }
 
@@ -318,6 +357,8 @@ int main(void)
         cmocka_unit_test(prioritize_fills_gpu_nodes_and_keeps_others_off_them),
         cmocka_unit_test(preempt_spares_reserved_nodes_and_members_get_no_victims),
         cmocka_unit_test(the_text_on_pods_is_stable_while_figures_move),
+        cmocka_unit_test(S11_members_created_one_by_one_soon_say_how_many_there_are),
+        cmocka_unit_test(a_new_reason_is_told_at_once_and_by_event_to_those_not_asked_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
