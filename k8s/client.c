@@ -4,8 +4,10 @@
 #include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/list.h"
 #include "k8s/field.h"
@@ -13,8 +15,25 @@
 #define DEFAULT_MAX_BODY ((size_t)1 << 20)
 #define ERROR_MAX_BODY   ((size_t)64 << 10) /* of what is said beside a streamed reply */
 
-struct client {
+/* What is in the epoll set: a socket of a pool. The caller's descriptor has none. */
+struct interest {
+    struct pool *pool;
+    curl_socket_t fd;
+};
+
+/* A set of connections: libcurl decides per set whether requests share them. */
+struct pool {
     CURLM *multi;
+    int epoll;
+    usec_t due; /* when libcurl wants to be called; USEC_NEVER: not */
+};
+
+enum { POOL_SHARED, POOL_ALONE, POOL_MAX };
+
+struct client {
+    struct pool pools[POOL_MAX];
+    int epoll;
+    int extra_fd; /* of the caller, in the epoll set; -1: none yet */
     struct kubeconfig *kc;
     struct api_metrics *metrics;
     char *user_agent;
@@ -28,6 +47,7 @@ struct client {
 struct client_call {
     struct list link;
     struct client *client;
+    struct pool *pool;
     CURL *easy;
     struct curl_slist *headers;
     char *url, *body;
@@ -73,6 +93,60 @@ static void set_base(struct client *c)
     c->connect_to = curl_slist_append(NULL, to);
 }
 
+/* ---- sockets and timers of libcurl ---- */
+
+/* libcurl says what it waits for on a socket; the pool's number travels with the descriptor. */
+static int on_interest(CURL *easy, curl_socket_t fd, int what, void *arg, void *known)
+{
+    (void)easy;
+    struct pool *pool = arg;
+    struct epoll_event ev = {.data.ptr = known};
+    if (what == CURL_POLL_REMOVE) {
+        epoll_ctl(pool->epoll, EPOLL_CTL_DEL, fd, NULL);
+        free(known);
+        return 0;
+    }
+    if (what != CURL_POLL_OUT)
+        ev.events |= EPOLLIN;
+    if (what != CURL_POLL_IN)
+        ev.events |= EPOLLOUT;
+    if (known) {
+        epoll_ctl(pool->epoll, EPOLL_CTL_MOD, fd, &ev);
+        return 0;
+    }
+    struct interest *i = xmalloc(sizeof *i);
+    *i = (struct interest){pool, fd};
+    ev.data.ptr = i;
+    curl_multi_assign(pool->multi, fd, i);
+    epoll_ctl(pool->epoll, EPOLL_CTL_ADD, fd, &ev);
+    return 0;
+}
+
+static int on_due(CURLM *multi, long ms, void *arg)
+{
+    (void)multi;
+    struct pool *pool = arg;
+    pool->due = ms < 0 ? USEC_NEVER : usec_now() + ms * USEC_PER_MSEC;
+    return 0;
+}
+
+static int pool_open(struct pool *pool, int epoll)
+{
+    pool->epoll = epoll;
+    pool->due = USEC_NEVER;
+    pool->multi = curl_multi_init();
+    if (!pool->multi)
+        return -1;
+    curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
+    curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_due);
+    curl_multi_setopt(pool->multi, CURLMOPT_TIMERDATA, pool);
+    return 0;
+}
+
+/* ---- life, continued ---- */
+
 struct client *client_new(struct kubeconfig *kc, const char *user_agent,
                           struct api_metrics *metrics, struct err *err)
 {
@@ -80,22 +154,27 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
     c->kc = kc;
     c->metrics = metrics;
     c->user_agent = xstrdup(user_agent);
+    c->extra_fd = -1;
     list_init(&c->calls);
     seed(c);
     set_base(c);
-    c->multi = curl_multi_init();
-    if (!c->multi) {
-        err_set(err, ERR_INTERNAL, "libcurl could not be started");
+    c->epoll = epoll_create1(EPOLL_CLOEXEC);
+    if (c->epoll < 0) {
+        err_errno(err, "epoll_create");
         return client_free(c);
     }
-    curl_multi_setopt(c->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
+    for (size_t i = 0; i < POOL_MAX; i++)
+        if (pool_open(&c->pools[i], c->epoll) < 0) {
+            err_set(err, ERR_INTERNAL, "libcurl could not be started");
+            return client_free(c);
+        }
     return c;
 }
 
 static void call_free(struct client_call *call)
 {
     list_remove(&call->link);
-    curl_multi_remove_handle(call->client->multi, call->easy);
+    curl_multi_remove_handle(call->pool->multi, call->easy);
     curl_easy_cleanup(call->easy);
     curl_slist_free_all(call->headers);
     buf_done(&call->reply);
@@ -110,8 +189,11 @@ struct client *client_free(struct client *c)
         return NULL;
     list_for_each_safe (call, &c->calls, struct client_call, link)
         call_free(call);
-    if (c->multi)
-        curl_multi_cleanup(c->multi);
+    for (size_t i = 0; i < POOL_MAX; i++)
+        if (c->pools[i].multi)
+            curl_multi_cleanup(c->pools[i].multi);
+    if (c->epoll >= 0)
+        close(c->epoll);
     curl_slist_free_all(c->connect_to);
     heap_done(&c->timers);
     kubeconfig_free(c->kc);
@@ -204,12 +286,14 @@ static void set_headers(struct client_call *call)
 static void set_transfer(struct client_call *call)
 {
     CURL *e = call->easy;
+    bool alone = call->pool == &call->client->pools[POOL_ALONE];
     curl_easy_setopt(e, CURLOPT_URL, call->url);
     curl_easy_setopt(e, CURLOPT_PRIVATE, call);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(e, CURLOPT_PIPEWAIT, 1L);
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
+                     alone ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
+    curl_easy_setopt(e, CURLOPT_PIPEWAIT, alone ? 0L : 1L);
     curl_easy_setopt(e, CURLOPT_USERAGENT, call->client->user_agent);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->error);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_data);
@@ -232,6 +316,7 @@ struct client_call *client_send(struct client *c, const struct client_request *r
 {
     struct client_call *call = xcalloc(1, sizeof *call);
     call->client = c;
+    call->pool = &c->pools[request->alone ? POOL_ALONE : POOL_SHARED];
     call->verb = request->verb;
     call->resource = request->resource;
     call->method = request->method;
@@ -251,7 +336,7 @@ struct client_call *client_send(struct client *c, const struct client_request *r
     set_transfer(call);
     set_tls(call->easy, c->kc);
     set_headers(call);
-    curl_multi_add_handle(c->multi, call->easy);
+    curl_multi_add_handle(call->pool->multi, call->easy);
     return call;
 }
 
@@ -270,9 +355,9 @@ static bool retry_with_new_token(struct client_call *call, long status)
         return false;
     call->retried = true;
     buf_clear(&call->reply);
-    curl_multi_remove_handle(c->multi, call->easy);
+    curl_multi_remove_handle(call->pool->multi, call->easy);
     set_headers(call);
-    curl_multi_add_handle(c->multi, call->easy);
+    curl_multi_add_handle(call->pool->multi, call->easy);
     return true;
 }
 
@@ -298,14 +383,17 @@ static void finish_all(struct client *c)
 {
     int left;
     CURLMsg *msg;
-    while ((msg = curl_multi_info_read(c->multi, &left))) {
-        if (msg->msg != CURLMSG_DONE)
-            continue;
-        struct client_call *call = NULL;
-        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
-        finish(call, msg->data.result);
-    }
+    for (size_t i = 0; i < POOL_MAX; i++)
+        while ((msg = curl_multi_info_read(c->pools[i].multi, &left))) {
+            if (msg->msg != CURLMSG_DONE)
+                continue;
+            struct client_call *call = NULL;
+            curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
+            finish(call, msg->data.result);
+        }
 }
+
+/* ---- the loop ---- */
 
 static void fire_timers(struct client *c)
 {
@@ -318,22 +406,67 @@ static void fire_timers(struct client *c)
     }
 }
 
-void client_run(struct client *c, usec_t limit, int fd)
+/* When something of ours or of libcurl's is due. */
+static usec_t next_due(const struct client *c)
+{
+    struct heap_node *n = heap_top(&c->timers);
+    usec_t due = n ? n->at : USEC_NEVER;
+    for (size_t i = 0; i < POOL_MAX; i++)
+        if (c->pools[i].due < due)
+            due = c->pools[i].due;
+    return due;
+}
+
+static void run_due(struct client *c)
 {
     int running;
-    curl_multi_perform(c->multi, &running);
-    finish_all(c);
     fire_timers(c);
-    /* What was sent by callbacks starts before we sleep. */
-    curl_multi_perform(c->multi, &running);
-    struct heap_node *n = heap_top(&c->timers);
-    usec_t sleep = n ? n->at - usec_now() : limit;
+    for (size_t i = 0; i < POOL_MAX; i++)
+        if (c->pools[i].due <= usec_now()) {
+            c->pools[i].due = USEC_NEVER; /* libcurl sets it anew */
+            curl_multi_socket_action(c->pools[i].multi, CURL_SOCKET_TIMEOUT, 0, &running);
+        }
+    finish_all(c);
+}
+
+static void run_socket(const struct epoll_event *ev)
+{
+    const struct interest *i = ev->data.ptr;
+    int running, mask = 0;
+    if (!i)
+        return;
+    if (ev->events & EPOLLIN)
+        mask |= CURL_CSELECT_IN;
+    if (ev->events & EPOLLOUT)
+        mask |= CURL_CSELECT_OUT;
+    if (ev->events & (EPOLLERR | EPOLLHUP))
+        mask |= CURL_CSELECT_ERR;
+    curl_multi_socket_action(i->pool->multi, i->fd, mask, &running);
+}
+
+static void watch_extra(struct client *c, int fd)
+{
+    struct epoll_event ev = {.events = EPOLLIN};
+    if (fd == c->extra_fd)
+        return;
+    epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &ev);
+    c->extra_fd = fd;
+}
+
+void client_run(struct client *c, usec_t limit, int fd)
+{
+    watch_extra(c, fd);
+    run_due(c);
+    usec_t now = usec_now(), due = next_due(c);
+    usec_t sleep = due < now ? 0 : due - now;
     if (sleep > limit)
-        sleep = limit;
-    if (sleep < 0)
-        sleep = 0;
-    struct curl_waitfd extra = {.fd = fd, .events = CURL_WAIT_POLLIN};
-    curl_multi_poll(c->multi, &extra, 1, (int)((sleep + USEC_PER_MSEC - 1) / USEC_PER_MSEC), NULL);
+        sleep = limit < 0 ? 0 : limit;
+    /* One event at a time: handling it may close the sockets of others. */
+    struct epoll_event ev;
+    int n = epoll_wait(c->epoll, &ev, 1, (int)((sleep + USEC_PER_MSEC - 1) / USEC_PER_MSEC));
+    if (n > 0)
+        run_socket(&ev);
+    finish_all(c);
 }
 
 /* ---- small things ---- */

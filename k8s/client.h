@@ -8,10 +8,13 @@
  *      to do (or `fd` is readable).
  *   4. client_free() drops every request that is still under way without calling back.
  *
- * Requests share HTTP/2 connections where the server speaks it (TLS only), and use one HTTP/1.1
- * connection each where it does not. A request that is answered 401 is sent once more when the
- * token may be had anew. `done` is called exactly once, unless the call is cancelled. Inside
- * `data` nothing may be sent or cancelled: return false to end the request.
+ * Short requests share an HTTP/2 connection where the server speaks it (TLS only), and use one
+ * HTTP/1.1 connection each where it does not. Lists and watches (`alone`) always have an HTTP/1.1
+ * connection of their own: they must not stand in the way of a binding, and libcurl 7.88 loses the
+ * end of an HTTP/2 stream now and then when long streams share the connection (seen: one list page
+ * in about two hundred hung until something else was sent). A request that is answered 401 is sent
+ * once more when the token may be had anew. `done` is called exactly once, unless the call is
+ * cancelled. Inside `data` nothing may be sent or cancelled: return false to end the request.
  */
 #ifndef MUSTER_K8S_CLIENT_H
 #define MUSTER_K8S_CLIENT_H
@@ -47,6 +50,7 @@ struct client_request {
     const char *path;            /* with query; copied */
     const char *content_type;    /* of the body; constant */
     const char *body;            /* NULL: none; copied */
+    bool alone;                  /* long: on a connection of its own */
     usec_t timeout;              /* 0: none */
     size_t max_body;             /* 0: 1 MiB; of replies that are not streamed */
     client_data_fn *data;        /* NULL: the body is collected for `done` */

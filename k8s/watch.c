@@ -305,6 +305,7 @@ static void list_page(struct watch *w)
                                                               .resource = w->o.resource,
                                                               .method = "GET",
                                                               .path = buf_str(&path),
+                                                              .alone = true,
                                                               .timeout = PAGE_TIMEOUT,
                                                               .max_body = w->o.max_page,
                                                               .done = on_list,
@@ -444,6 +445,7 @@ static void watch_begin(struct watch *w)
                                                               .resource = w->o.resource,
                                                               .method = "GET",
                                                               .path = buf_str(&path),
+                                                              .alone = true,
                                                               .data = on_watch_data,
                                                               .done = on_watch_done,
                                                               .arg = w});

@@ -8,6 +8,8 @@
 /* Statuses of one group that may wait, one per phase. */
 #define MAX_BEHIND 8
 
+#define NO_ROOM "too many writes are waiting"
+
 /* ---- orders ---- */
 
 static void copy_status(struct order *o, const struct gang_status *s)
@@ -315,14 +317,24 @@ static void overtake_status(struct writer *w, struct order *o)
     order_free(newest);
 }
 
-static void refuse(struct writer *w, struct order *o)
+/* Gives the order up; whoever waits for its outcome is told. */
+static void refuse(struct writer *w, struct order *o, const char *why, enum gang_outcome outcome)
 {
     api_metrics_count(w->o.metrics, "api_dropped_total", "queue",
                       w->lanes[kinds[o->kind].lane].name);
     if (o->kind == GANG_BIND || o->kind == GANG_READ_POD)
         writer_post(w, o->kind == GANG_BIND ? GANG_EV_BIND_DONE : GANG_EV_POD_READ, o->uid, o->node,
-                    "too many writes are waiting", OUTCOME_UNCLEAR);
+                    why, outcome);
     order_free(o);
+}
+
+/*
+ * kube-apiserver decodes a path before it takes it apart ("..%2F" leads elsewhere, seen), and
+ * names can come from the body of an extender call.
+ */
+static bool is_name(const char *s)
+{
+    return *s && *s != '.' && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(s);
 }
 
 static bool make_room(struct writer *w, struct order *o)
@@ -334,12 +346,16 @@ static bool make_room(struct writer *w, struct order *o)
         return false;
     struct order *oldest = CONTAINER_OF(lane->queue.next, struct order, link);
     dequeue(w, lane, oldest);
-    refuse(w, oldest);
+    refuse(w, oldest, NO_ROOM, OUTCOME_UNCLEAR);
     return true;
 }
 
 void writer_take(struct writer *w, struct order *o)
 {
+    if (!is_name(o->ns) || !is_name(o->name)) {
+        refuse(w, o, "namespace or name is not a Kubernetes name", OUTCOME_REFUSED);
+        return;
+    }
     if (o->kind == GANG_NOMINATE && replace_nomination(w, o))
         return;
     if (o->kind == GANG_STATUS) {
@@ -347,7 +363,7 @@ void writer_take(struct writer *w, struct order *o)
         overtake_status(w, o);
     }
     if (!make_room(w, o)) {
-        refuse(w, o);
+        refuse(w, o, NO_ROOM, OUTCOME_UNCLEAR);
         return;
     }
     enqueue(w, &w->lanes[kinds[o->kind].lane], o);
