@@ -10,7 +10,9 @@
 #include "base/quantity.h"
 #include "gang/core.h"
 
-#define FIRST_REFRESH (500 * USEC_PER_MSEC)
+/* kube-scheduler tries a rejected pod again within some 10 ms (its own patch of the condition wakes
+ * the pod): words that changed meanwhile are to be said then. */
+#define FIRST_REFRESH (5 * USEC_PER_MSEC)
 
 const char *gang_state_name(enum gang_state state)
 {

@@ -314,7 +314,7 @@ static void S11_members_created_one_by_one_soon_say_how_many_there_are(void **st
     world_filter(w, "g-0");
     assert_string_equal(w->refusal, "gang default/g: 1 of 3 members exist");
     world_pod(w, "g-1", "g", 1);
-    world_wait(w, SECONDS(1)); /* the scheduler's first backoff */
+    world_wait(w, 10 * USEC_PER_MSEC); /* the scheduler's second try */
     world_filter(w, "g-0");
     assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
     world_free(w);
