@@ -185,6 +185,15 @@ const char *field_peek(const json_t *object, const char *key, ...)
     return json_string_value(v);
 }
 
+/* "0" stands for a digit. */
+static bool has_shape(const char *text, const char *shape)
+{
+    for (; *shape; shape++, text++)
+        if (*shape == '0' ? *text < '0' || *text > '9' : *text != *shape)
+            return false;
+    return true;
+}
+
 /* What follows the seconds: an optional fraction, then Z or an offset. */
 static bool scan_zone(const char *p, usec_t *fraction, int *offset_minutes)
 {
@@ -198,25 +207,24 @@ static bool scan_zone(const char *p, usec_t *fraction, int *offset_minutes)
     }
     if (strcmp(p, "Z") == 0 || strcmp(p, "z") == 0)
         return true;
-    int hours, minutes, used = 0;
-    char sign;
-    if (sscanf(p, "%c%2d:%2d%n", &sign, &hours, &minutes, &used) != 3 || used != 6 || p[6] ||
-        (sign != '+' && sign != '-') || hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
+    int hours, minutes;
+    if ((!has_shape(p, "+00:00") && !has_shape(p, "-00:00")) || p[6] ||
+        sscanf(p + 1, "%2d:%2d", &hours, &minutes) != 2 || hours > 23 || minutes > 59)
         return false;
-    *offset_minutes = (sign == '-' ? -1 : 1) * (hours * 60 + minutes);
+    *offset_minutes = (*p == '-' ? -1 : 1) * (hours * 60 + minutes);
     return true;
 }
 
 int time_parse(const char *text, usec_t *ret, struct err *err)
 {
     struct tm tm = {0};
-    int used = 0, offset = 0;
+    int offset = 0;
     usec_t fraction = 0;
-    if (sscanf(text, "%4d-%2d-%2d%*1[Tt]%2d:%2d:%2d%n", &tm.tm_year, &tm.tm_mon, &tm.tm_mday,
-               &tm.tm_hour, &tm.tm_min, &tm.tm_sec, &used) != 6 ||
-        used != 19 || strpbrk(text, " +") == text || tm.tm_mon < 1 || tm.tm_mon > 12 ||
-        tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 || tm.tm_min > 59 || tm.tm_sec > 60 ||
-        !scan_zone(text + 19, &fraction, &offset))
+    if (!has_shape(text, "0000-00-00T00:00:00") ||
+        sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2d", &tm.tm_year, &tm.tm_mon, &tm.tm_mday, &tm.tm_hour,
+               &tm.tm_min, &tm.tm_sec) != 6 ||
+        tm.tm_mon < 1 || tm.tm_mon > 12 || tm.tm_mday < 1 || tm.tm_mday > 31 || tm.tm_hour > 23 ||
+        tm.tm_min > 59 || tm.tm_sec > 60 || !scan_zone(text + 19, &fraction, &offset))
         return err_set(err, ERR_INVALID, "\"%.40s\" is not a time (such as 2026-11-20T21:39:11Z)",
                        text);
     tm.tm_year -= 1900;

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nodes, pods and PodGroups as JSON, and what is read out of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "gang/predicates.h"
+#include "k8s/decode.h"
+#include "k8s/dialect.h"
+#include "k8s/field.h"
+
+#define META "\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u1\"}"
+
+static json_t *parse(const char *text)
+{
+    json_error_t at;
+    json_t *json = json_loads(text, 0, &at);
+    if (!json)
+        fail_msg("%s: %s", at.text, text);
+    return json;
+}
+
+static struct gang_pod_facts *pod(const char *rest)
+{
+    cleanup_buf struct buf text = BUF_INIT;
+    buf_printf(&text, "{" META "%s%s}", *rest ? "," : "", rest);
+    cleanup_json json_t *json = parse(buf_str(&text));
+    struct err err;
+    struct gang_pod_facts *f = decode_pod(json, &err);
+    if (!f)
+        fail_msg("%s", err.text);
+    return f;
+}
+
+/* ---- requests ---- */
+
+/* What kube-scheduler counts for these pods; every case was worked out with
+ * AggregateContainerRequests and SetDefaults_Pod of k8s.io/kubernetes v1.36 at hand. */
+static const struct {
+    const char *what, *rest;
+    int64_t cpu, gpu, memory;
+} request_cases[] = {
+    {"nothing", "\"spec\":{}", 0, 0, 0},
+    {"requests of two containers add up",
+     "\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"100m\",\"memory\":\"1Gi\"}}"
+     "},"
+     "{\"resources\":{\"requests\":{\"cpu\":\"1.5\",\"nvidia.com/gpu\":\"2\"}}}]}",
+     1600, 2, 1 << 30},
+    {"limits stand in for requests that are absent, one by one",
+     "\"spec\":{\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"},"
+     "\"limits\":{\"cpu\":\"4\",\"memory\":\"2Gi\",\"nvidia.com/gpu\":1}}}]}",
+     1000, 1, (int64_t)2 << 30},
+    {"numbers in place of strings",
+     "\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":0.1,\"nvidia.com/gpu\":2}}}]}",
+     100, 2, 0},
+    {"the largest init step counts when it exceeds the sum",
+     "\"spec\":{\"initContainers\":[{\"resources\":{\"requests\":{\"cpu\":\"3\"}}},"
+     "{\"resources\":{\"requests\":{\"cpu\":\"2\"}}}],"
+     "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}",
+     3000, 0, 0},
+    {"a sidecar counts with the containers and with the init steps after it",
+     "\"spec\":{\"initContainers\":[{\"restartPolicy\":\"Always\",\"resources\":{\"requests\":{"
+     "\"cpu\":\"1\"}}},{\"resources\":{\"requests\":{\"cpu\":\"3\"}}}],"
+     "\"containers\":[{\"resources\":{\"requests\":{\"cpu\":\"2\"}}}]}",
+     4000, 0, 0},
+    {"overhead is added",
+     "\"spec\":{\"overhead\":{\"cpu\":\"250m\"},\"containers\":[{\"resources\":{\"requests\":{"
+     "\"cpu\":\"1\"}}}]}",
+     1250, 0, 0},
+    {"pod-level requests take the place of the sum, for what they may name",
+     "\"spec\":{\"resources\":{\"requests\":{\"cpu\":\"8\"}},\"containers\":[{\"resources\":{"
+     "\"requests\":{\"cpu\":\"1\",\"nvidia.com/gpu\":\"2\"}}}]}",
+     8000, 2, 0},
+    {"pod-level limits alone: the containers' requests first, else the limit",
+     "\"spec\":{\"resources\":{\"limits\":{\"cpu\":\"8\",\"memory\":\"1Gi\"}},\"containers\":[{"
+     "\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]}",
+     1000, 0, 1 << 30},
+    {"what is in force counts when it exceeds the spec",
+     "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+     "\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":"
+     "\"2\"}},"
+     "\"allocatedResources\":{\"cpu\":\"3\"}}]}",
+     3000, 0, 0},
+    {"allocatedResources count only beside resources",
+     "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+     "\"status\":{\"containerStatuses\":[{\"name\":\"c\",\"allocatedResources\":{\"cpu\":\"3\"}}]}",
+     1000, 0, 0},
+    {"a resize that cannot be: what is in force, not what is wished for",
+     "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"9\"}}}]},"
+     "\"status\":{\"conditions\":[{\"type\":\"PodResizePending\",\"reason\":\"Infeasible\"}],"
+     "\"containerStatuses\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"2\"}}}]}",
+     2000, 0, 0},
+    {"a status of a container that is not there counts for nothing",
+     "\"spec\":{\"containers\":[{\"name\":\"c\",\"resources\":{\"requests\":{\"cpu\":\"1\"}}}]},"
+     "\"status\":{\"containerStatuses\":[{\"name\":\"d\",\"resources\":{\"requests\":{\"cpu\":"
+     "\"2\"}}}]}",
+     1000, 0, 0},
+};
+
+static void C10_requests_are_counted_as_the_scheduler_counts_them(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(request_cases); i++) {
+        struct gang_pod_facts *f = pod(request_cases[i].rest);
+        struct gang_amounts sum = {NULL, 0};
+        gang_pod_requests(f, &sum);
+        if (gang_amounts_get(&sum, "cpu") != request_cases[i].cpu ||
+            gang_amounts_get(&sum, "nvidia.com/gpu") != request_cases[i].gpu ||
+            gang_amounts_get(&sum, "memory") != request_cases[i].memory)
+            fail_msg("%s: cpu %ld gpu %ld memory %ld", request_cases[i].what,
+                     (long)gang_amounts_get(&sum, "cpu"),
+                     (long)gang_amounts_get(&sum, "nvidia.com/gpu"),
+                     (long)gang_amounts_get(&sum, "memory"));
+        gang_amounts_done(&sum);
+        gang_pod_facts_free(f);
+    }
+}
+
+/* ---- the rest of a pod ---- */
+
+static void pod_without_anything_has_the_defaults(void **state)
+{
+    (void)state;
+    struct gang_pod_facts *f = pod("");
+    assert_string_equal(f->ns, "ml");
+    assert_string_equal(f->name, "p");
+    assert_string_equal(f->uid, "u1");
+    assert_string_equal(f->scheduler, "default-scheduler");
+    assert_int_equal(f->phase, PHASE_PENDING);
+    assert_null(f->node);
+    assert_null(f->nominated);
+    assert_null(f->group.name);
+    assert_false(f->deleting || f->has_affinity || f->has_pvc || f->has_pod_level);
+    gang_pod_facts_free(f);
+}
+
+static void pod_placement_fields_are_read(void **state)
+{
+    (void)state;
+    struct gang_pod_facts *f = pod(
+        "\"spec\":{\"nodeName\":\"n1\",\"schedulerName\":\"volcano\",\"priority\":-5,"
+        "\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"}],"
+        "\"nodeSelector\":{\"zone\":\"a\"},"
+        "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
+        "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"gpu\",\"operator\":\"In\","
+        "\"values\":[\"a100\",\"h100\"]}],\"matchFields\":[{\"key\":\"metadata.name\","
+        "\"operator\":\"NotIn\",\"values\":[\"n9\"]}]},{}]}}},"
+        "\"tolerations\":[{\"operator\":\"Exists\"},{\"key\":\"k\",\"value\":\"v\","
+        "\"effect\":\"NoExecute\",\"tolerationSeconds\":300},{\"key\":\"n\",\"operator\":\"Gt\","
+        "\"value\":\"3\"}]},"
+        "\"status\":{\"phase\":\"Running\",\"nominatedNodeName\":\"n2\"}");
+    assert_string_equal(f->node, "n1");
+    assert_string_equal(f->nominated, "n2");
+    assert_string_equal(f->scheduler, "volcano");
+    assert_int_equal(f->priority, -5);
+    assert_int_equal(f->phase, PHASE_RUNNING);
+    assert_int_equal(f->n_gates, 1);
+    assert_string_equal(f->gates[0], "kueue.x-k8s.io/admission");
+    assert_string_equal(gang_kvs_get(&f->node_selector, "zone"), "a");
+    assert_true(f->has_affinity);
+    assert_int_equal(f->n_affinity, 2);
+    assert_int_equal(f->affinity[0].n, 2);
+    assert_int_equal(f->affinity[0].items[0].n_values, 2);
+    assert_int_equal(f->affinity[0].items[1].op, MATCH_NOT_IN);
+    assert_true(f->affinity[0].items[1].on_name);
+    assert_int_equal(f->affinity[1].n, 0);
+    assert_int_equal(f->n_tolerations, 2); /* Gt tolerates nothing here */
+    assert_null(f->tolerations[0].key);
+    assert_true(f->tolerations[0].exists && f->tolerations[0].any_effect);
+    assert_false(f->tolerations[1].exists || f->tolerations[1].any_effect);
+    assert_int_equal(f->tolerations[1].effect, TAINT_NO_EXECUTE);
+    gang_pod_facts_free(f);
+}
+
+static void C10_host_ports_are_those_of_lasting_containers(void **state)
+{
+    (void)state;
+    struct gang_pod_facts *f =
+        pod("\"spec\":{\"initContainers\":[{\"ports\":[{\"hostPort\":1,\"containerPort\":1}]},"
+            "{\"restartPolicy\":\"Always\",\"ports\":[{\"hostPort\":2,\"containerPort\":2}]}],"
+            "\"containers\":[{\"ports\":[{\"containerPort\":3},{\"containerPort\":4,"
+            "\"hostPort\":40,\"hostIP\":\"10.0.0.1\",\"protocol\":\"UDP\"}]}]}");
+    assert_int_equal(f->n_host_ports, 2);
+    assert_int_equal(f->host_ports[0].port, 2);
+    assert_null(f->host_ports[0].ip);
+    assert_string_equal(f->host_ports[0].protocol, "TCP");
+    assert_int_equal(f->host_ports[1].port, 40);
+    assert_string_equal(f->host_ports[1].ip, "10.0.0.1");
+    assert_string_equal(f->host_ports[1].protocol, "UDP");
+    gang_pod_facts_free(f);
+    f = pod(
+        "\"spec\":{\"hostNetwork\":true,\"containers\":[{\"ports\":[{\"containerPort\":29500}]}]}");
+    assert_int_equal(f->n_host_ports, 1);
+    assert_int_equal(f->host_ports[0].port, 29500);
+    gang_pod_facts_free(f);
+}
+
+static void claims_are_noticed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *rest;
+        bool has;
+    } cases[] = {
+        {"\"spec\":{\"volumes\":[{\"emptyDir\":{}}]}", false},
+        {"\"spec\":{\"volumes\":[{\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]}", true},
+        {"\"spec\":{\"volumes\":[{\"ephemeral\":{\"volumeClaimTemplate\":{}}}]}", true},
+        {"\"spec\":{\"resourceClaims\":[{\"name\":\"gpu\"}]}", true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_pod_facts *f = pod(cases[i].rest);
+        assert_int_equal(f->has_pvc, cases[i].has);
+        gang_pod_facts_free(f);
+    }
+}
+
+static void times_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        usec_t want; /* -1: refused */
+    } cases[] = {
+        {"1970-01-01T00:00:01Z", USEC_PER_SEC},
+        {"1970-01-01T00:00:01.25Z", USEC_PER_SEC + 250000},
+        {"1970-01-01T00:00:00.1234567Z", 123456},
+        {"1970-01-01T01:00:00+01:00", 0},
+        {"1969-12-31T23:30:00-00:30", 0},
+        {"2024-02-29T12:00:00Z", (usec_t)1709208000 * USEC_PER_SEC},
+        {"2024-13-01T00:00:00Z", -1},
+        {"2024-01-01", -1},
+        {"2024-01-01T00:00:00", -1},
+        {"2024-01-01T00:00:00.Z", -1},
+        {"2024-01-01T00:00:00+1", -1},
+        {"-024-01-01T00:00:00Z", -1},
+        {"", -1},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        usec_t got = -1;
+        struct err err;
+        int r = time_parse(cases[i].text, &got, &err);
+        if ((r < 0) != (cases[i].want == -1) || (r == 0 && got != cases[i].want))
+            fail_msg("\"%s\" is %ld", cases[i].text, (long)got);
+    }
+    char text[32];
+    assert_string_equal(time_format((usec_t)1709208000 * USEC_PER_SEC, text),
+                        "2024-02-29T12:00:00Z");
+}
+
+/* ---- nodes ---- */
+
+static void node_is_read(void **state)
+{
+    (void)state;
+    cleanup_json json_t *json = parse(
+        "{\"metadata\":{\"name\":\"n1\",\"labels\":{\"zone\":\"a\"}},\"spec\":{\"unschedulable\":"
+        "true,"
+        "\"taints\":[{\"key\":\"gpu\",\"effect\":\"NoSchedule\"},{\"key\":\"k\",\"value\":\"v\","
+        "\"effect\":\"PreferNoSchedule\"}]},\"status\":{\"capacity\":{\"cpu\":\"9\"},"
+        "\"allocatable\":{\"cpu\":\"7500m\",\"memory\":\"16Gi\",\"pods\":\"110\","
+        "\"nvidia.com/gpu\":\"8\"}}}");
+    struct err err;
+    struct gang_node_facts *f = decode_node(json, &err);
+    assert_non_null(f);
+    assert_true(f->unschedulable);
+    assert_string_equal(gang_kvs_get(&f->labels, "zone"), "a");
+    assert_int_equal(f->n_taints, 2);
+    assert_string_equal(f->taints[0].value, "");
+    assert_int_equal(f->taints[1].effect, TAINT_PREFER_NO_SCHEDULE);
+    assert_int_equal(gang_amounts_get(&f->allocatable, "cpu"), 7500);
+    assert_int_equal(gang_amounts_get(&f->allocatable, "memory"), (int64_t)16 << 30);
+    assert_int_equal(gang_amounts_get(&f->allocatable, "pods"), 110);
+    gang_node_facts_free(f);
+}
+
+static void node_without_allocatable_offers_its_capacity(void **state)
+{
+    (void)state;
+    cleanup_json json_t *json =
+        parse("{\"metadata\":{\"name\":\"n1\"},\"status\":{\"capacity\":{\"cpu\":\"9\"}}}");
+    struct err err;
+    struct gang_node_facts *f = decode_node(json, &err);
+    assert_non_null(f);
+    assert_int_equal(gang_amounts_get(&f->allocatable, "cpu"), 9000);
+    gang_node_facts_free(f);
+}
+
+/* ---- what cannot be read ---- */
+
+static void errors_name_the_object_and_the_field(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *names;
+    } cases[] = {
+        {"[]", "pod: not an object"},
+        {"{}", "metadata.name is missing"},
+        {"{\"metadata\":{\"name\":\"p\"}}", "pod default/p: metadata.uid is missing"},
+        {"{\"metadata\":{\"name\":7}}", "metadata: name is a number"},
+        {"{\"metadata\":{\"name\":\"p\",\"creationTimestamp\":\"x\"}}", "creationTimestamp"},
+        {"{" META ",\"spec\":[]}", "pod ml/p: spec is a list, must be an object"},
+        {"{" META
+         ",\"spec\":{\"containers\":[{},{\"resources\":{\"requests\":{\"cpu\":\"1x\"}}}]}}",
+         "pod ml/p: spec: containers[1]: resources: requests: cpu: \"1x\""},
+        {"{" META ",\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"-1\"}}}]}}",
+         "must not be negative"},
+        {"{" META ",\"spec\":{\"priority\":3000000000}}", "priority is 3000000000"},
+        {"{" META ",\"spec\":{\"tolerations\":[{\"effect\":\"Never\"}]}}",
+         "tolerations[0]: effect"},
+        {"{" META ",\"spec\":{\"affinity\":{\"nodeAffinity\":{"
+         "\"requiredDuringSchedulingIgnoredDuringExecution\":{\"nodeSelectorTerms\":["
+         "{\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"Like\"}]}]}}}}}",
+         "nodeSelectorTerms[0]: matchExpressions[0]: operator is \"Like\""},
+        {"{" META ",\"spec\":{\"containers\":[{\"ports\":[{\"hostPort\":70000}]}]}}",
+         "containers[0]: ports[0]: hostPort is 70000"},
+        {"{" META ",\"status\":{\"phase\":\"Odd\"}}", "phase \"Odd\""},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_json json_t *json = parse(cases[i].text);
+        struct err err = {.text = ""};
+        assert_null(decode_pod(json, &err));
+        if (!strstr(err.text, cases[i].names))
+            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].names);
+    }
+}
+
+static void absurd_counts_are_refused(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf text = BUF_INIT;
+    buf_puts(&text, "{" META ",\"spec\":{\"containers\":[{}");
+    for (int i = 0; i < FIELD_MAX_ITEMS; i++)
+        buf_puts(&text, ",{}");
+    buf_puts(&text, "]}}");
+    cleanup_json json_t *json = parse(buf_str(&text));
+    struct err err;
+    assert_null(decode_pod(json, &err));
+    assert_non_null(strstr(err.text, "containers has 4097 entries"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(C10_requests_are_counted_as_the_scheduler_counts_them),
+        cmocka_unit_test(pod_without_anything_has_the_defaults),
+        cmocka_unit_test(pod_placement_fields_are_read),
+        cmocka_unit_test(C10_host_ports_are_those_of_lasting_containers),
+        cmocka_unit_test(claims_are_noticed),
+        cmocka_unit_test(times_are_read),
+        cmocka_unit_test(node_is_read),
+        cmocka_unit_test(node_without_allocatable_offers_its_capacity),
+        cmocka_unit_test(errors_name_the_object_and_the_field),
+        cmocka_unit_test(absurd_counts_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Credentials: what a kubeconfig says, and tokens that are renewed. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "k8s/kubeconfig.h"
+
+static char dir[] = "/tmp/muster-kubeconfig-XXXXXX";
+
+static char *put(const char *name, const char *text)
+{
+    char *path = xasprintf("%s/%s", dir, name);
+    FILE *f = fopen(path, "we");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    return path;
+}
+
+#define CONFIG(cluster, user)                                                                      \
+    "apiVersion: v1\nkind: Config\ncurrent-context: b\n"                                           \
+    "clusters:\n- name: other\n  cluster: {server: \"https://wrong\"}\n"                           \
+    "- name: c\n  cluster: " cluster "\n"                                                          \
+    "users:\n- name: u\n  user: " user "\n"                                                        \
+    "contexts:\n- name: a\n  context: {cluster: other, user: none}\n"                              \
+    "- name: b\n  context: {cluster: c, user: u}\n"
+
+static struct kubeconfig *load(const char *text, struct err *err)
+{
+    cleanup_free char *path = put("config", text);
+    return kubeconfig_load(path, err);
+}
+
+static struct kubeconfig *load_good(const char *text)
+{
+    struct err err;
+    struct kubeconfig *kc = load(text, &err);
+    if (!kc)
+        fail_msg("%s", err.text);
+    return kc;
+}
+
+static void current_context_is_followed(void **state)
+{
+    (void)state;
+    struct kubeconfig *kc =
+        load_good(CONFIG("{server: \"https://10.0.0.1:6443/\", tls-server-name: api, "
+                         "certificate-authority-data: aGVsbG8=}",
+                         "{token: secret}"));
+    assert_string_equal(kc->server, "https://10.0.0.1:6443");
+    assert_string_equal(kc->tls_server_name, "api");
+    assert_int_equal(kc->ca.len, 5);
+    assert_memory_equal(kc->ca.data, "hello", 5);
+    assert_string_equal(kubeconfig_token(kc, 0), "secret");
+    assert_false(kubeconfig_expire_token(kc)); /* there is no other */
+    kubeconfig_free(kc);
+}
+
+static void paths_are_relative_to_the_file(void **state)
+{
+    (void)state;
+    struct kubeconfig *kc =
+        load_good(CONFIG("{server: \"https://x\", certificate-authority: pki/ca.crt}",
+                         "{client-certificate: /abs/c.crt, client-key-data: a2V5}"));
+    cleanup_free char *ca = xasprintf("%s/pki/ca.crt", dir);
+    assert_string_equal(kc->ca.path, ca);
+    assert_string_equal(kc->cert.path, "/abs/c.crt");
+    assert_null(kc->cert.data);
+    assert_memory_equal(kc->key.data, "key", 3);
+    kubeconfig_free(kc);
+}
+
+static void token_file_is_read_again(void **state)
+{
+    (void)state;
+    free(put("token", "one\n"));
+    struct kubeconfig *kc =
+        load_good(CONFIG("{server: \"https://x\"}", "{token: old, tokenFile: token}"));
+    usec_t now = kc->token_at;
+    assert_string_equal(kubeconfig_token(kc, now), "one");
+    free(put("token", "two"));
+    assert_string_equal(kubeconfig_token(kc, now + 59 * USEC_PER_SEC), "one");
+    assert_string_equal(kubeconfig_token(kc, now + 61 * USEC_PER_SEC), "two");
+    free(put("token", "three"));
+    assert_true(kubeconfig_expire_token(kc));
+    assert_string_equal(kubeconfig_token(kc, now + 62 * USEC_PER_SEC), "three");
+    /* A file that is being replaced does not take the token away. */
+    free(put("token", ""));
+    assert_true(kubeconfig_expire_token(kc));
+    assert_string_equal(kubeconfig_token(kc, now + 63 * USEC_PER_SEC), "three");
+    kubeconfig_free(kc);
+}
+
+static void mistakes_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {CONFIG("{server: \"https://x\"}", "{exec: {command: aws}}"),
+         "user u: exec is not supported: use a token or a client certificate"},
+        {CONFIG("{server: \"https://x\"}", "{auth-provider: {name: gcp}}"),
+         "auth-provider is not supported"},
+        {CONFIG("{server: \"x:6443\"}", "{}"), "cluster c: server must be"},
+        {CONFIG("{server: \"https://x\", certificate-authority-data: \"%%\"}", "{}"),
+         "certificate-authority-data is not base64"},
+        {CONFIG("{server: \"https://x\"}", "{tokenFile: missing}"), "token file"},
+        {CONFIG("{server: \"https://x\"}", "{client-certificate: a}"), "client-key is missing"},
+        {CONFIG("{server: \"https://x\"}", "{token: 7}"), "token is a number"},
+        {"current-context: b\ncontexts: []\n", "there is no \"b\" in contexts"},
+        {"contexts: []\n", "current-context is not set"},
+        {"[]\n", "not a kubeconfig"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct err err = {.text = ""};
+        assert_null(load(cases[i].text, &err));
+        if (!strstr(err.text, cases[i].says) || !strstr(err.text, dir))
+            fail_msg("case %zu: %s", i, err.text);
+    }
+}
+
+static void outside_a_pod_the_account_is_missing(void **state)
+{
+    (void)state;
+    unsetenv("KUBERNETES_SERVICE_HOST");
+    struct err err;
+    assert_null(kubeconfig_load(NULL, &err));
+    assert_non_null(strstr(err.text, "--kubeconfig"));
+}
+
+static int make_dir(void **state)
+{
+    (void)state;
+    return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"config", "token"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        cleanup_free char *path = xasprintf("%s/%s", dir, names[i]);
+        unlink(path);
+    }
+    return rmdir(dir);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(current_context_is_followed),
+        cmocka_unit_test(paths_are_relative_to_the_file),
+        cmocka_unit_test(token_file_is_read_again),
+        cmocka_unit_test(mistakes_are_named),
+        cmocka_unit_test(outside_a_pod_the_account_is_missing),
+    };
+    return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
