@@ -14,8 +14,8 @@ import (
 
 // C08: in a cluster of 400 nodes the scheduler offers only a part of those that
 // fit. One gang has reserved almost all of them without being seen by the
-// scheduler, so that the other gangs have exactly two nodes each, and the
-// scheduler's offers often lack them.
+// scheduler. The other gangs, planned before the scheduler starts, share the rest
+// two by two, and the scheduler's offers often lack both.
 func TestC08_PlannedNodeNotOffered(t *testing.T) {
 	t.Parallel()
 	for _, variant := range []struct {
@@ -47,14 +47,16 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 				testbed.WithScheduler(lateScheduler))...)
 			m.WaitState(t, "ml", "unseen", "Planned")
 
-			proxy := testbed.StartVerbProxy(t, m)
-			c.StartScheduler(t, testbed.SchedulerOptions{
-				Muster: m, Through: proxy, WholeNodes: variant.wholeNodes})
 			for i := range gangs {
 				name := fmt.Sprintf("seen-%d", i)
 				c.Add(t, testbed.Sigs.PodGroup("ml", name, members, nil))
 				c.AddPods(t, testbed.Members(testbed.Sigs, "ml", name, members, testbed.GPUs(1))...)
+				m.WaitState(t, "ml", name, "Planned")
 			}
+
+			proxy := testbed.StartVerbProxy(t, m)
+			c.StartScheduler(t, testbed.SchedulerOptions{
+				Muster: m, Through: proxy, WholeNodes: variant.wholeNodes})
 			seen := func(p *testbed.PodRecord) bool { return strings.HasPrefix(p.Name, "seen-") }
 			pods := c.Recorder.WaitBound(t, seen, left, time.Minute)
 

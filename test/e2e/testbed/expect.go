@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -34,7 +35,8 @@ func (r *Recorder) waitCount(t TB, which Which, n int, limit time.Duration, stat
 	t.Helper()
 	pods, ok := r.await(which, limit, func(pods []PodRecord) bool { return count(pods, has) >= n })
 	if !ok {
-		t.Fatalf("after %v only %d of %d pods are %s:\n%s", limit, count(pods, has), n, state, describe(pods))
+		missing := slices.DeleteFunc(slices.Clone(pods), has)
+		t.Fatalf("after %v only %d of %d pods are %s; not so are:\n%s", limit, count(pods, has), n, state, describe(missing))
 	}
 	return pods
 }
