@@ -33,6 +33,7 @@ struct object {
     char *uid;
     /* Jobs */
     int64_t next_index;
+    int64_t batch; /* pods to create in the next batch */
     bool sync_due;
     bool over_quota;
 };

@@ -256,6 +256,13 @@ static char *fit_error(const struct sched *s)
     return buf_steal(&b);
 }
 
+static void condition_write(struct builtin *b, struct task *t)
+{
+    struct object *o = store_pod(b, t->uid);
+    if (o && !field_peek(o->json, "spec", "nodeName", NULL))
+        store_patch(b, o, t->json);
+}
+
 /* The PodScheduled condition, written when it says something new (fact 16); a failed try also
  * clears the nomination (fact 9). */
 static void write_condition(struct builtin *b, struct sched_pod *pod, const char *reason,
@@ -263,13 +270,14 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
 {
     bool news = !str_eq(pod->message, message);
     struct object *o = store_pod(b, pod->facts->uid);
-    if (!o || field_peek(o->json, "spec", "nodeName", NULL) || (!news && !pod->facts->nominated))
+    if (!o || (!news && !pod->facts->nominated))
         return;
-    json_t *patch = json_pack("{s:{s:n, s:[{s:s, s:s, s:s, s:s}]}}", "status", "nominatedNodeName",
-                              "conditions", "type", "PodScheduled", "status", "False", "reason",
-                              reason, "message", message);
-    store_patch(b, o, patch);
-    json_decref(patch);
+    struct task *t = builtin_task(condition_write);
+    t->uid = xstrdup(o->uid);
+    t->json = json_pack("{s:{s:n, s:[{s:s, s:s, s:s, s:s}]}}", "status", "nominatedNodeName",
+                        "conditions", "type", "PodScheduled", "status", "False", "reason", reason,
+                        "message", message);
+    builtin_at(b, b->now + COST_CONDITION, t);
     if (news)
         builtin_tell(b, BUILTIN_REJECTED, o, NULL, message);
     free(pod->message);

@@ -409,8 +409,8 @@ static void split_name(const char *text, struct scenario_expect *e)
 static int read_expect(const struct loader *l, const char *place, const json_t *json,
                        struct scenario_expect *e)
 {
-    static const char *const gang_keys[] = {"at", "gang", "state", "reason", "bound", NULL};
-    static const char *const pod_keys[] = {"at", "pod", "phase", "node", NULL};
+    static const char *const gang_keys[] = {"at", "gang", "state", "reason", "bound", "says", NULL};
+    static const char *const pod_keys[] = {"at", "pod", "phase", "node", "says", NULL};
     *e = (struct scenario_expect){.at = -1, .bound = -1};
     if (!json_is_object(json) || !json_is_string(json_object_get(json, "gang")) ==
                                      !json_is_string(json_object_get(json, "pod")))
@@ -421,7 +421,8 @@ static int read_expect(const struct loader *l, const char *place, const json_t *
         read_reason(l, place, json, &e->reason) < 0 ||
         read_count(l, place, json, "bound", 0, INT32_MAX, &e->bound) < 0 ||
         read_text(l, place, json, "phase", &e->phase) < 0 ||
-        read_text(l, place, json, "node", &e->node) < 0)
+        read_text(l, place, json, "node", &e->node) < 0 ||
+        read_text(l, place, json, "says", &e->says) < 0)
         return -1;
     if (e->at < 0)
         return bad(l, place, "at is missing: the time, such as 10s");

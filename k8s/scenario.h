@@ -22,11 +22,13 @@
  *     expect:                       # what `muster simulate` checks
  *     - {at: 20s, gang: ml/train, state: Waiting, reason: NotEnoughResources, bound: 0}
  *     - {at: 40s, pod: ml/small, phase: Running, node: gpu-0}
+ *     - {at: 40s, pod: ml/train-0, phase: Pending, says: 8 members needed}
  *
- * (The name * stands for every gang of the namespace.) A stream of plain manifests (kind: Node among them) is a scenario too: everything exists from
- * the start. Life cycle: scenario_load(), then read only; scenario_free(). Every mistake is an
- * error that names the file, the place in it and what to write. Manifests are checked as they will
- * be used (decoded once), so that nothing fails later. Pure, any thread.
+ * (The name * stands for every gang of the namespace.) A stream of plain manifests (kind: Node
+ * among them) is a scenario too: everything exists from the start. Life cycle: scenario_load(),
+ * then read only; scenario_free(). Every mistake is an error that names the file, the place in it
+ * and what to write. Manifests are checked as they will be used (decoded once), so that nothing
+ * fails later. Pure, any thread.
  */
 #ifndef MUSTER_K8S_SCENARIO_H
 #define MUSTER_K8S_SCENARIO_H
@@ -64,6 +66,7 @@ struct scenario_expect {
     enum gang_reason_code reason; /* REASON_MAX */
     int64_t bound;                /* -1 */
     const char *phase, *node;     /* NULL; node "": not bound */
+    const char *says;             /* NULL; part of the gang's reason or of the pod's condition */
     char *where;                  /* the place in the file, for messages */
 };
 

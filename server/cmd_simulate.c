@@ -86,6 +86,15 @@ static int compare_gang(struct sim *sim, const struct scenario_expect *e,
     return 0;
 }
 
+static int compare_words(struct sim *sim, const struct scenario_expect *e, const char *name,
+                         const char *words)
+{
+    if (!e->says || strstr(words, e->says))
+        return 0;
+    cleanup_free char *expected = xasprintf("\"…%s…\"", e->says);
+    return differs(sim, e, name, "its message", words, expected);
+}
+
 static void check_one_gang(void *arg, const struct gang_view *v)
 {
     struct gang_check *c = arg;
@@ -95,6 +104,8 @@ static void check_one_gang(void *arg, const struct gang_view *v)
         return;
     c->seen++;
     c->ret = compare_gang(c->sim, c->expect, &v->status);
+    if (c->ret == 0)
+        c->ret = compare_words(c->sim, c->expect, v->status.ref->name, v->status.text);
 }
 
 static int check_gang(struct sim *sim, const struct scenario_expect *e)
@@ -113,7 +124,9 @@ static int check_pod(struct sim *sim, const struct scenario_expect *e)
         return differs(sim, e, e->name, "phase", phase ? phase : "none (no such pod)", e->phase);
     if (e->node && strcmp(e->node, node ? node : "") != 0)
         return differs(sim, e, e->name, "node", node ? node : "none", *e->node ? e->node : "none");
-    return 0;
+    const json_t *conditions = json_object_get(json_object_get(pod, "status"), "conditions");
+    const char *words = field_peek(json_array_get(conditions, 0), "message", NULL);
+    return compare_words(sim, e, e->name, words ? words : "");
 }
 
 /* Those that are due before `clock`. */

@@ -286,21 +286,21 @@ static void a_pod_is_filtered_bound_runs_and_ends(void **state)
     assert_string_equal(buf_str(&c->trace), "0 NODE_SET\n0 NODE_SET\n0 pod p - 0\n0 SYNCED\n"
                                             "0 filter p 2 a\n");
     assert_int_equal(c->prioritizes, 1);
-    run(c, 1999);
+    run(c, 2999);
     assert_int_equal(c->binds, 0);
-    run(c, 2 * USEC_PER_MSEC);
-    assert_true(saw(c, "2 bind p a"));
-    run(c, 5 * USEC_PER_MSEC);
-    assert_true(saw(c, "4 bind_done 0 \n"));
-    assert_true(saw(c, "5 pod p a 0"));
+    run(c, 3 * USEC_PER_MSEC);
+    assert_true(saw(c, "3 bind p a"));
+    run(c, 6 * USEC_PER_MSEC);
+    assert_true(saw(c, "5 bind_done 0 \n"));
+    assert_true(saw(c, "6 pod p a 0"));
     assert_false(builtin_cluster_settled(c->cluster));
     run(c, 600 * USEC_PER_MSEC);
-    assert_true(saw(c, "505 pod p a 1"));
+    assert_true(saw(c, "506 pod p a 1"));
     assert_string_equal(phase_of(c, "p"), "Running");
     assert_string_equal(field_peek(pod_of(c, "p"), "status", "startTime", NULL),
                         "2026-01-01T00:00:00Z");
     run(c, 11 * USEC_PER_SEC);
-    assert_true(saw(c, "10505 pod p a 2"));
+    assert_true(saw(c, "10506 pod p a 2"));
     assert_string_equal(phase_of(c, "p"), "Succeeded");
     assert_true(builtin_cluster_settled(c->cluster));
     assert_true(c->cluster->ops->next(c->cluster) == USEC_NEVER);
@@ -374,11 +374,11 @@ static void priority_goes_first_then_age(void **state)
                     "{name: high}, value: 100}\n" POD("p") POD("q")
                         POD_X("r", "priorityClassName: high, ") POD_X("s", "priority: 200, "));
     c->filter_node = "";
-    run(c, 3500);
+    run(c, 7 * USEC_PER_MSEC);
     const char *s = strstr(buf_str(&c->trace), "0 filter s");
-    const char *r = strstr(buf_str(&c->trace), "1 filter r");
-    const char *p = strstr(buf_str(&c->trace), "2 filter p");
-    const char *q = strstr(buf_str(&c->trace), "3 filter q");
+    const char *r = strstr(buf_str(&c->trace), "2 filter r");
+    const char *p = strstr(buf_str(&c->trace), "4 filter p");
+    const char *q = strstr(buf_str(&c->trace), "6 filter q");
     assert_true(s && r && p && q && s < r && r < p && p < q);
     end(c);
 }
@@ -560,7 +560,7 @@ static void a_refused_bind_is_tried_again_later(void **state)
     run(c, USEC_PER_SEC);
     assert_int_equal(c->binds, 1);
     assert_string_equal(message_of(c, "p"), "running Bind: not now");
-    run(c, 1002 * USEC_PER_MSEC);
+    run(c, 1003 * USEC_PER_MSEC);
     assert_int_equal(c->filters, 2);
     c->bind = BIND_WRITES;
     run(c, 10 * USEC_PER_SEC);

@@ -156,7 +156,7 @@ static void expectations_are_read_in_the_order_of_time(void **state)
     (void)state;
     struct scenario *s =
         parse("expect:\n"
-              "- {at: 9s, pod: p, phase: Running, node: ''}\n"
+              "- {at: 9s, pod: p, phase: Running, node: '', says: x y}\n"
               "- {at: 3s, gang: ml/g, state: Waiting, reason: NotEnoughResources, bound: 0}\n");
     assert_int_equal(s->n_expects, 2);
     const struct scenario_expect *e = &s->expects[0];
@@ -172,6 +172,7 @@ static void expectations_are_read_in_the_order_of_time(void **state)
     assert_string_equal(e->ns, "default");
     assert_string_equal(e->phase, "Running");
     assert_string_equal(e->node, "");
+    assert_string_equal(e->says, "x y");
     assert_int_equal(e->state, GANG_STATE_MAX);
     assert_int_equal(e->bound, -1);
     scenario_free(s);
