@@ -262,9 +262,11 @@ static void take_closed(struct loop *l)
     } while (n == ARRAY_SIZE(closed));
 }
 
-/* What is said about gangs and pods, for those who read logs and not events. */
+/* What is said about gangs, for those who read logs and not events; pods repeat it. */
 static void log_event(const struct gang_effect *e)
 {
+    if (!e->event.api_group && log_level() < LOG_DEBUG)
+        return;
     cleanup_free char *object = xasprintf("%s %s/%s", e->event.kind, e->event.ns, e->event.name);
     log_line(e->event.warning ? LOG_WARNING : LOG_INFO, e->event.reason, "object", object,
              "message", e->event.message, NULL);

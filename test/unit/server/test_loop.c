@@ -149,7 +149,7 @@ static int setup(void **state)
 
 static int setup_short_hold(void **state)
 {
-    return setup_with(state, 300 * USEC_PER_MSEC);
+    return setup_with(state, USEC_PER_SEC);
 }
 
 static void stop(struct server *s)
@@ -387,7 +387,7 @@ static void C03_a_hold_is_answered_at_its_limit_and_the_gang_completes_later(voi
     int lone = send_bind(s, "p0");
     cleanup_free char *why = bind_error(lone);
     usec_t took = usec_now() - from;
-    assert_true(took >= 250 * USEC_PER_MSEC && took < 5 * USEC_PER_SEC);
+    assert_true(took >= 900 * USEC_PER_MSEC && took < 5 * USEC_PER_SEC);
     assert_true(strlen(why) > 0);
     assert_int_equal(gang_number(s, "planned"), 2);
     assert_int_equal(atomic_load(&s->fake.bindings), 0);

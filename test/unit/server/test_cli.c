@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The program as people call it: what it prints and how it ends. argv[1] is the program.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "test/unit/config/file.h"
+#include "test/unit/server/client.h"
+
+static const char *program;
+
+/* Runs the program with these words (as a shell reads them); stdout and stderr go to *out. */
+static int muster(const char *words, struct buf *out)
+{
+    cleanup_free char *line = xasprintf("%s %s 2>&1", program, words);
+    buf_clear(out);
+    FILE *f = popen(line, "re");
+    assert_non_null(f);
+    char chunk[4096];
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
+        buf_append(out, chunk, n);
+    int status = pclose(f);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static const struct {
+    const char *words;
+    int status;
+    const char *says;
+} cases[] = {
+    {"", 2, "Commands:"},
+    {"help", 0, "scheduler-config"},
+    {"--help", 0, "Commands:"},
+    {"help get", 0, "Usage: muster get "},
+    {"bogus", 2, "there is no command \"bogus\""},
+    {"version", 0, "muster "},
+    {"--version", 0, "muster "},
+    {"version x", 2, "muster version: \"x\" is too much"},
+    {"serve --help", 0, "--hold-seconds"},
+    {"serve --bogus", 2, "muster serve: there is no flag --bogus"},
+    {"serve --hold-seconds", 2, "--hold-seconds needs a value"},
+    {"serve extra", 2, "\"extra\" is too much"},
+    {"serve --hold-seconds 26", 2, "--hold-seconds: holdSeconds: 26 is too long"},
+    {"serve --config /nowhere.yaml", 2, "/nowhere.yaml: cannot be opened"},
+    {"serve --cluster a --kubeconfig b", 2, "exclude each other"},
+    {"serve --cluster /nowhere.yaml --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0", 1,
+     "/nowhere.yaml"},
+    {"check", 0, "ok"},
+    {"check --max-holds x", 1, "--max-holds: maxHolds: \"x\" is no whole number"},
+    {"check --scheduler-config /nowhere.yaml", 1, "/nowhere.yaml: error: cannot be opened"},
+    {"scheduler-config --profile a-b", 0, "- schedulerName: \"a-b\""},
+    {"scheduler-config --listen 127.0.0.1:1234", 0, "urlPrefix: http://127.0.0.1:1234/scheduler\n"},
+    {"scheduler-config --profile A", 2, "profile \"A\" is no scheduler name"},
+    {"get", 2, "say what to show: gangs or nodes"},
+    {"get pods", 2, "say what to show: gangs or nodes"},
+    {"get gangs -o yaml", 2, "-o yaml: write wide or json"},
+    {"get gangs -n", 2, "-n needs a value"},
+    {"get gangs -z", 2, "there is no flag -z"},
+    {"get gangs --server 127.0.0.1:1", 1, "is muster running"},
+};
+
+static void commands_say_what_is_wrong_and_end_accordingly(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_buf struct buf out = BUF_INIT;
+        int status = muster(cases[i].words, &out);
+        if (status != cases[i].status || !strstr(buf_str(&out), cases[i].says))
+            fail_msg("muster %s: exit %d: %s", cases[i].words, status, buf_str(&out));
+    }
+}
+
+static void what_scheduler_config_prints_check_accepts(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf out = BUF_INIT;
+    assert_int_equal(muster("scheduler-config --profile x --profile y", &out), 0);
+    cleanup_file char *path = file_make(buf_str(&out));
+    cleanup_free char *words = xasprintf("check --scheduler-config %s", path);
+    assert_int_equal(muster(words, &out), 0);
+    assert_string_equal(buf_str(&out), "ok\n");
+    cleanup_free char *longer = xasprintf("check --hold-seconds 25 --http-timeout-seconds 40 "
+                                          "--scheduler-config %s",
+                                          path);
+    assert_int_equal(muster(longer, &out), 0);
+    cleanup_free char *too_long = xasprintf("check --hold-seconds 26 --http-timeout-seconds 40 "
+                                            "--scheduler-config %s",
+                                            path);
+    assert_int_equal(muster(too_long, &out), 1);
+    assert_non_null(strstr(buf_str(&out), "error: httpTimeout"));
+}
+
+/* ---- serving ---- */
+
+struct serving {
+    pid_t pid;
+    int err_fd;
+    char verbs[64], ops[64];
+};
+
+static void address_behind(const char *log, const char *key, char out[static 64])
+{
+    const char *at = strstr(log, key);
+    assert_non_null(at);
+    at += strlen(key);
+    snprintf(out, 64, "%.*s", (int)strcspn(at, "\""), at);
+}
+
+/* Starts `muster serve` on a built-in cluster and free ports, and waits until it listens. */
+static void serve(struct serving *s, const char *scenario)
+{
+    int pipe_fds[2];
+    assert_int_equal(pipe(pipe_fds), 0);
+    s->pid = fork();
+    if (s->pid == 0) {
+        dup2(pipe_fds[1], STDERR_FILENO);
+        close(pipe_fds[0]);
+        close(pipe_fds[1]);
+        execl(program, program, "serve", "--cluster", scenario, "--listen", "127.0.0.1:0",
+              "--ops-listen", "127.0.0.1:0", (char *)NULL);
+        _exit(127);
+    }
+    close(pipe_fds[1]);
+    s->err_fd = pipe_fds[0];
+    cleanup_buf struct buf log = BUF_INIT;
+    char chunk[512];
+    while (!strstr(buf_str(&log), "ops=\"") || !strchr(strstr(buf_str(&log), "ops=\""), '\n')) {
+        ssize_t n = read(s->err_fd, chunk, sizeof chunk);
+        if (n <= 0)
+            fail_msg("muster serve ended: %s", buf_str(&log));
+        buf_append(&log, chunk, (size_t)n);
+    }
+    address_behind(buf_str(&log), "verbs=\"", s->verbs);
+    address_behind(buf_str(&log), "ops=\"", s->ops);
+}
+
+static int end(struct serving *s, int signal_number)
+{
+    int status;
+    kill(s->pid, signal_number);
+    assert_int_equal(waitpid(s->pid, &status, 0), s->pid);
+    close(s->err_fd);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static void serve_shows_itself_and_ends_on_signals(void **state)
+{
+    (void)state;
+    static const int signals[] = {SIGTERM, SIGINT};
+    for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
+        struct serving s;
+        cleanup_buf struct buf out = BUF_INIT;
+        serve(&s, "examples/six-of-eight.yaml");
+        cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
+        cleanup_free char *none = xasprintf("get gangs -n nobody --server %s", s.ops);
+        cleanup_free char *json = xasprintf("get gangs -A -o json --server %s", s.ops);
+        cleanup_free char *nodes = xasprintf("get nodes -o wide --server %s", s.ops);
+        for (int try = 0; try < 500; try++) {
+            assert_int_equal(muster(gangs, &out), 0);
+            if (strstr(buf_str(&out), "Waiting"))
+                break;
+            usleep(20000);
+        }
+        assert_non_null(strstr(buf_str(&out), "NAMESPACE   NAME "));
+        assert_non_null(strstr(buf_str(&out), "Waiting"));
+        assert_int_equal(muster(none, &out), 0);
+        assert_string_equal(buf_str(&out), "No gangs found.\n");
+        assert_int_equal(muster(json, &out), 0);
+        assert_int_equal(strncmp(buf_str(&out), "{\"gangs\":[{", 11), 0);
+        assert_int_equal(muster(nodes, &out), 0);
+        assert_non_null(strstr(buf_str(&out), "nvidia.com/gpu=0/2"));
+        kill(s.pid, SIGHUP); /* no meaning, no harm */
+        cleanup_reply struct client_reply r;
+        client_ask(s.ops, "GET", "/livez", NULL, &r);
+        assert_int_equal(r.status, 200);
+        assert_int_equal(end(&s, signals[i]), 0);
+    }
+}
+
+static void a_bind_from_nowhere_is_refused_and_a_port_in_use_named(void **state)
+{
+    (void)state;
+    struct serving s;
+    cleanup_buf struct buf out = BUF_INIT;
+    serve(&s, "examples/six-of-eight.yaml");
+    cleanup_reply struct client_reply r;
+    client_ask(s.verbs, "POST", "/scheduler/bind",
+               "{\"PodName\":\"x\",\"PodNamespace\":\"y\",\"PodUID\":\"z\",\"Node\":\"gpu-0\"}",
+               &r);
+    assert_int_equal(r.status, 200);
+    assert_null(strstr(buf_str(&r.body), "\"Error\":\"\""));
+    cleanup_free char *words = xasprintf(
+        "serve --cluster examples/six-of-eight.yaml --listen %s --ops-listen 127.0.0.1:0", s.verbs);
+    assert_int_equal(muster(words, &out), 1);
+    assert_non_null(strstr(buf_str(&out), "Address already in use"));
+    assert_int_equal(end(&s, SIGTERM), 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 2)
+        return 1;
+    program = argv[1];
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commands_say_what_is_wrong_and_end_accordingly),
+        cmocka_unit_test(what_scheduler_config_prints_check_accepts),
+        cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
+        cmocka_unit_test(a_bind_from_nowhere_is_refused_and_a_port_in_use_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
