@@ -2,6 +2,8 @@ package scenarios
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -87,6 +89,31 @@ func rateWaves(t *testing.T, pods []testbed.PodRecord, waves int, asked time.Dur
 	t.Logf("makespan %.2f s = %.3f × %d waves of %.2f s (%.3f × waves of %v)", makespan.Seconds(),
 		ratio, waves, work.Seconds(), makespan.Seconds()/(asked.Seconds()*float64(waves)), asked)
 	if ratio > 1.10 {
-		t.Errorf("makespan is %.3f × ideal, 1.10 promised", ratio)
+		t.Errorf("makespan is %.3f × ideal, 1.10 promised:\n%s", ratio, gangTimes(pods, begin))
 	}
+}
+
+// gangTimes shows when each gang was bound and when it ended.
+func gangTimes(pods []testbed.PodRecord, begin time.Time) string {
+	type span struct{ first, last, end time.Duration }
+	spans := map[string]*span{}
+	var order []string
+	for _, pod := range pods {
+		bound, end := pod.Bound.Sub(begin), pod.Finished.Sub(begin)
+		at := spans[pod.Gang]
+		if at == nil {
+			at = &span{first: bound, last: bound}
+			spans[pod.Gang] = at
+			order = append(order, pod.Gang)
+		}
+		at.first, at.last, at.end = min(at.first, bound), max(at.last, bound), max(at.end, end)
+	}
+	slices.SortFunc(order, func(a, b string) int { return int(spans[a].first - spans[b].first) })
+	var text strings.Builder
+	for _, gang := range order {
+		at := spans[gang]
+		fmt.Fprintf(&text, "  %s bound at %.2f to %.2f s, ended at %.2f s\n", gang,
+			at.first.Seconds(), at.last.Seconds(), at.end.Seconds())
+	}
+	return text.String()
 }
