@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* List and watch against an API server that misbehaves in every way known. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fake_api.h"
+#include "k8s/field.h"
+#include "k8s/watch.h"
+
+#define LIST  "GET /api/v1/pods"
+#define WATCH "WATCH /api/v1/pods"
+
+#define LIST_OF(version, items)                                                                    \
+    "{\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":[" items "]}"
+#define PAGE_OF(version, token, items)                                                             \
+    "{\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" token                     \
+    "\"},\"items\":[" items "]}"
+#define POD(name, version, uid)                                                                    \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
+    "\",\"uid\":\"" uid "\"}}"
+#define BAD(name, version)                                                                         \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
+    "\",\"uid\":\"u\"},\"bad\":true}"
+#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
+#define BOOKMARK(version)   EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version "\"}}")
+#define GONE_410                                                                                   \
+    EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old resource version\"}")
+
+struct fixture {
+    struct fake_api *api;
+    struct api_metrics *metrics;
+    struct client *client;
+    struct watch *watch;
+    struct buf heard; /* "+name@version -name synced " */
+    int fd;
+};
+
+static int on_set(void *arg, json_t *object, struct err *err)
+{
+    struct fixture *x = arg;
+    if (json_object_get(object, "bad"))
+        return err_set(err, ERR_INVALID, "bad object");
+    buf_printf(&x->heard, "+%s@%s ", field_peek(object, "metadata", "name", NULL),
+               field_peek(object, "metadata", "resourceVersion", NULL));
+    return 0;
+}
+
+static void on_gone(void *arg, const char *ns, const char *name)
+{
+    struct fixture *x = arg;
+    assert_string_equal(ns, "ns");
+    buf_printf(&x->heard, "-%s ", name);
+}
+
+static void on_synced(void *arg)
+{
+    buf_puts(&((struct fixture *)arg)->heard, "synced ");
+}
+
+static void on_missing(void *arg)
+{
+    buf_puts(&((struct fixture *)arg)->heard, "missing ");
+}
+
+static void on_forbidden(void *arg)
+{
+    buf_puts(&((struct fixture *)arg)->heard, "forbidden ");
+}
+
+static int set_up(void **state)
+{
+    struct fixture *x = xcalloc(1, sizeof *x);
+    struct err err;
+    x->api = fake_start();
+    x->metrics = api_metrics_new();
+    x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
+    x->fd = eventfd(0, EFD_CLOEXEC);
+    *state = x;
+    return x->client ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *x = *state;
+    watch_stop(x->watch, false);
+    client_free(x->client);
+    api_metrics_free(x->metrics);
+    fake_stop(x->api);
+    buf_done(&x->heard);
+    close(x->fd);
+    free(x);
+    return 0;
+}
+
+static void start(struct fixture *x, struct watch_options o)
+{
+    o.path = "/api/v1/pods";
+    o.resource = "pods";
+    o.rule = "list and watch pods";
+    o.set = on_set;
+    o.gone = on_gone;
+    o.synced = on_synced;
+    o.arg = x;
+    x->watch = watch_start(x->client, x->metrics, &o);
+}
+
+#define run_until(x, condition)                                                                    \
+    do {                                                                                           \
+        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
+        while (!(condition)) {                                                                     \
+            if (usec_now() > limit_)                                                               \
+                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
+            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
+        }                                                                                          \
+    } while (0)
+
+static bool heard(const struct fixture *x, const char *all)
+{
+    return str_eq(buf_str(&x->heard), all);
+}
+
+static void run_for(struct fixture *x, usec_t time)
+{
+    usec_t limit = usec_now() + time;
+    while (usec_now() < limit)
+        client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
+}
+
+static void pages_make_one_list(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200,
+                PAGE_OF("7", "a/b+c=", POD("a", "1", "u") "," POD("b", "2", "u")));
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("c", "3", "u")));
+    start(x, (struct watch_options){.page = 2});
+    run_until(x, fake_count(x->api, WATCH) == 1);
+    assert_true(heard(x, "+a@1 +b@2 +c@3 synced "));
+    assert_string_equal(fake_query(x->api, LIST, 0), "limit=2");
+    assert_string_equal(fake_query(x->api, LIST, 1), "limit=2&continue=a/b+c=");
+    assert_non_null(strstr(fake_query(x->api, WATCH, 0), "resourceVersion=7"));
+    assert_non_null(strstr(fake_query(x->api, WATCH, 0), "allowWatchBookmarks=true"));
+    assert_non_null(strstr(fake_query(x->api, WATCH, 0), "timeoutSeconds="));
+}
+
+static void an_expired_page_starts_over(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, PAGE_OF("7", "t", POD("a", "1", "u") "," POD("b", "2", "u")));
+    fake_answer(x->api, LIST, 410, "{\"code\":410,\"message\":\"expired\"}");
+    fake_answer(x->api, LIST, 200, LIST_OF("9", POD("b", "8", "u") "," POD("c", "3", "u")));
+    start(x, (struct watch_options){0});
+    run_until(x, fake_count(x->api, WATCH) == 1);
+    assert_string_equal(buf_str(&x->heard), "+a@1 +b@2 +b@8 +c@3 -a synced ");
+    assert_string_equal(fake_query(x->api, LIST, 2), "limit=500");
+}
+
+static void events_are_followed_and_bookmarks_remembered(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    fake_stream(x->api, WATCH,
+                EVENT("ADDED", POD("b", "8", "u")) EVENT("MODIFIED", POD("a", "9", "u"))
+                    EVENT("DELETED", POD("b", "10", "u")) "\n" BOOKMARK("15"),
+                FAKE_END);
+    fake_stream(x->api, WATCH, "", FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, fake_count(x->api, WATCH) == 2);
+    assert_string_equal(buf_str(&x->heard), "+a@1 synced +b@8 +a@9 -b ");
+    assert_non_null(strstr(fake_query(x->api, WATCH, 1), "resourceVersion=15"));
+    assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
+static void a_gone_version_is_read_again_as_a_difference(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200,
+                LIST_OF("7", POD("a", "1", "u") "," POD("b", "2", "u") "," POD("c", "3", "u1")));
+    fake_answer(x->api, LIST, 200,
+                LIST_OF("20", POD("a", "1", "u") "," POD("c", "19", "u2") "," POD("d", "18", "u")));
+    fake_stream(x->api, WATCH, GONE_410, FAKE_OPEN);
+    fake_stream(x->api, WATCH, "", FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, fake_count(x->api, WATCH) == 2);
+    /* a is as it was; c is another pod of the same name; b vanished. synced is said once. */
+    assert_string_equal(buf_str(&x->heard), "+a@1 +b@2 +c@3 synced -c +c@19 +d@18 -b ");
+}
+
+static void a_410_status_is_read_again(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    fake_answer(x->api, LIST, 200, LIST_OF("20", ""));
+    fake_answer(x->api, WATCH, 410, "{\"code\":410,\"message\":\"too old\"}");
+    fake_stream(x->api, WATCH, "", FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, fake_count(x->api, WATCH) == 2);
+    assert_string_equal(buf_str(&x->heard), "+a@1 synced -a ");
+}
+
+static void a_line_cut_in_the_middle_is_not_taken(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    fake_stream(x->api, WATCH,
+                EVENT("ADDED", POD("a", "8", "u")) "{\"type\":\"ADDED\",\"object\":{\"metadata\":{",
+                FAKE_CUT);
+    fake_stream(x->api, WATCH, EVENT("ADDED", POD("b", "9", "u")), FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, heard(x, "synced +a@8 +b@9 "));
+    assert_non_null(strstr(fake_query(x->api, WATCH, 1), "resourceVersion=8"));
+    assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
+static void a_line_in_many_pieces_is_one_line(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    fake_stream(x->api, WATCH, "", FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, fake_count(x->api, WATCH) == 1);
+    const char *line = EVENT("ADDED", POD("a", "8", "u"));
+    for (const char *p = line; *p; p++) {
+        char piece[2] = {*p, '\0'};
+        fake_push(x->api, WATCH, piece, FAKE_OPEN);
+        client_run(x->client, 2 * USEC_PER_MSEC, x->fd);
+    }
+    run_until(x, heard(x, "synced +a@8 "));
+}
+
+static void what_cannot_be_trusted_is_read_again(void **state)
+{
+    struct fixture *x = *state;
+    static const char *const streams[] = {
+        "not json\n",
+        "{\"type\":\"ADDED\"}\n",
+        "[]\n",
+        EVENT("ADDED", "{\"metadata\":{\"name\":\"x\"}}"),
+        EVENT("SOMETHING", POD("x", "8", "u")),
+        EVENT("BOOKMARK", "{}"),
+        EVENT("ERROR", "{\"code\":500,\"message\":\"etcd\"}"),
+    };
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    for (size_t i = 0; i < ARRAY_SIZE(streams); i++) {
+        /* A good event between resets the pauses, so that the test is quick. */
+        fake_stream(x->api, WATCH, BOOKMARK("7"), FAKE_OPEN);
+    }
+    start(x, (struct watch_options){0});
+    for (size_t i = 0; i < ARRAY_SIZE(streams); i++) {
+        run_until(x, fake_count(x->api, WATCH) == i + 1);
+        run_for(x, 20 * USEC_PER_MSEC);
+        fake_push(x->api, WATCH, streams[i], FAKE_OPEN);
+        run_until(x, fake_count(x->api, LIST) == i + 2);
+    }
+    assert_string_equal(buf_str(&x->heard), "+a@1 synced ");
+}
+
+static void a_huge_line_is_not_kept(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    cleanup_buf struct buf line = BUF_INIT;
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&line, "xxxxxxxxxxxxxxxxxxxxxxxxx");
+    fake_stream(x->api, WATCH, buf_str(&line), FAKE_OPEN);
+    fake_stream(x->api, WATCH, EVENT("ADDED", POD("a", "8", "u")), FAKE_OPEN);
+    start(x, (struct watch_options){.max_line = 4096});
+    run_until(x, heard(x, "synced +a@8 "));
+    assert_int_equal(fake_count(x->api, LIST), 2);
+}
+
+static void pages_that_are_too_large_are_asked_for_smaller(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_buf struct buf large = BUF_INIT;
+    buf_puts(&large, "{\"metadata\":{\"resourceVersion\":\"7\"},\"junk\":\"");
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&large, "xxxxxxxxxxxxxxxxxxxxxxxxx");
+    buf_puts(&large, "\",\"items\":[]}");
+    fake_answer(x->api, LIST, 200, buf_str(&large));
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    start(x, (struct watch_options){.max_page = 4096});
+    run_until(x, heard(x, "+a@1 synced "));
+    assert_string_equal(fake_query(x->api, LIST, 1), "limit=125");
+}
+
+static void an_unreadable_object_counts_as_gone(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u") "," BAD("b", "2")));
+    fake_stream(x->api, WATCH,
+                EVENT("MODIFIED", BAD("a", "8")) EVENT("MODIFIED", BAD("a", "9"))
+                    EVENT("DELETED", BAD("b", "10")) EVENT("MODIFIED", POD("a", "11", "u")),
+                FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, heard(x, "+a@1 synced -a +a@11 "));
+}
+
+static void a_silent_watch_is_begun_again(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    fake_stream(x->api, WATCH, BOOKMARK("12"), FAKE_OPEN);
+    start(x, (struct watch_options){.max_silence = 100 * USEC_PER_MSEC});
+    run_until(x, fake_count(x->api, WATCH) == 2);
+    assert_non_null(strstr(fake_query(x->api, WATCH, 1), "resourceVersion=12"));
+    assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
+static void errors_of_the_server_are_waited_out(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 503, "{\"message\":\"starting\"}");
+    fake_answer(x->api, LIST, 200, "not json");
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    fake_answer(x->api, WATCH, 500, "oops");
+    fake_stream(x->api, WATCH, EVENT("ADDED", POD("b", "8", "u")), FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, heard(x, "+a@1 synced +b@8 "));
+    assert_int_equal(fake_count(x->api, LIST), 3); /* a 500 of the watch needs no new list */
+}
+
+static void a_missing_right_is_reported_and_waited_for(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 403, "{\"message\":\"pods is forbidden\"}");
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    start(x, (struct watch_options){.forbidden = on_forbidden});
+    run_until(x, heard(x, "forbidden synced "));
+}
+
+static void a_resource_that_is_not_served_is_said_to_be_missing(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    fake_answer(x->api, LIST, 404, "404 page not found");
+    fake_answer(x->api, WATCH, 404, "404 page not found");
+    start(x, (struct watch_options){.missing = on_missing});
+    run_until(x, heard(x, "+a@1 synced missing "));
+    x->watch = watch_stop(x->watch, /* forget= */ true);
+    assert_true(heard(x, "+a@1 synced missing -a "));
+}
+
+static void an_old_token_is_renewed_at_once(void **state)
+{
+    struct fixture *x = *state;
+    char path[] = "/tmp/muster-token-XXXXXX";
+    int fd = mkstemp(path);
+    assert_int_equal(write(fd, "one", 3), 3);
+    struct kubeconfig *kc = fake_kubeconfig(x->api);
+    kc->token_file = xstrdup(path);
+    kc->token = xstrdup("zero");
+    kc->token_at = usec_now();
+    struct err err;
+    client_free(x->client);
+    x->client = client_new(kc, "test", x->metrics, &err);
+    fake_answer(x->api, LIST, 401, "{\"message\":\"Unauthorized\"}");
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    usec_t begin = usec_now();
+    start(x, (struct watch_options){0});
+    run_until(x, fake_count(x->api, WATCH) == 1);
+    assert_true(usec_now() - begin < 5 * USEC_PER_SEC);
+    assert_string_equal(fake_authorization(x->api, LIST, 0), "Bearer zero");
+    assert_string_equal(fake_authorization(x->api, LIST, 1), "Bearer one");
+    assert_string_equal(fake_authorization(x->api, WATCH, 0), "Bearer one");
+    close(fd);
+    unlink(path);
+}
+
+int main(void)
+{
+    log_setup(LOG_ERROR, LOG_TEXT);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(pages_make_one_list),
+        TEST(an_expired_page_starts_over),
+        TEST(events_are_followed_and_bookmarks_remembered),
+        TEST(a_gone_version_is_read_again_as_a_difference),
+        TEST(a_410_status_is_read_again),
+        TEST(a_line_cut_in_the_middle_is_not_taken),
+        TEST(a_line_in_many_pieces_is_one_line),
+        TEST(what_cannot_be_trusted_is_read_again),
+        TEST(a_huge_line_is_not_kept),
+        TEST(pages_that_are_too_large_are_asked_for_smaller),
+        TEST(an_unreadable_object_counts_as_gone),
+        TEST(a_silent_watch_is_begun_again),
+        TEST(errors_of_the_server_are_waited_out),
+        TEST(a_missing_right_is_reported_and_waited_for),
+        TEST(a_resource_that_is_not_served_is_said_to_be_missing),
+        TEST(an_old_token_is_renewed_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
