@@ -97,11 +97,17 @@ const NoneFor = 10 * time.Second
 // NoneBound watches for ten seconds that none of the selected pods is bound.
 func (r *Recorder) NoneBound(t TB, which Which) {
 	t.Helper()
-	pods, bound := r.await(which, NoneFor, func(pods []PodRecord) bool {
-		return count(pods, func(p PodRecord) bool { return !p.Bound.IsZero() }) > 0
-	})
-	if bound {
-		t.Fatalf("a pod was bound that must not be:\n%s", describe(pods))
+	r.NoMoreBound(t, which, 0)
+}
+
+// NoMoreBound watches for ten seconds that no more than n of the selected pods
+// are bound.
+func (r *Recorder) NoMoreBound(t TB, which Which, n int) {
+	t.Helper()
+	bound := func(p PodRecord) bool { return !p.Bound.IsZero() }
+	pods, more := r.await(which, NoneFor, func(pods []PodRecord) bool { return count(pods, bound) > n })
+	if more {
+		t.Fatalf("%d pods are bound, %d may be:\n%s", count(pods, bound), n, describe(pods))
 	}
 }
 

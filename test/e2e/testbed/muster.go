@@ -29,9 +29,9 @@ type Muster struct {
 	*Process
 	Verbs, Ops string // addresses
 	ConfigFile string
+	Binary     string
 
 	cluster    *Cluster
-	binary     string
 	kubeconfig string
 }
 
@@ -40,7 +40,7 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	t.Helper()
 	m := &Muster{
 		cluster: c,
-		binary:  musterBinary(t),
+		Binary:  musterBinary(t),
 		Verbs:   fmt.Sprintf("127.0.0.1:%d", freePort(t)),
 		Ops:     fmt.Sprintf("127.0.0.1:%d", freePort(t)),
 	}
@@ -87,7 +87,7 @@ func (c *Cluster) musterToken(t TB) string {
 // Start runs muster (again) and waits until it is ready.
 func (m *Muster) Start(t TB) {
 	t.Helper()
-	m.Process = m.cluster.run(t, "muster", m.binary, "serve",
+	m.Process = m.cluster.run(t, "muster", m.Binary, "serve",
 		"--config", m.ConfigFile, "--kubeconfig", m.kubeconfig,
 		"--listen", m.Verbs, "--ops-listen", m.Ops)
 	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)

@@ -105,7 +105,7 @@ func (m *Muster) SchedulerConfiguration(t TB, profiles ...string) []byte {
 	for _, profile := range profiles {
 		args = append(args, "--profile", profile)
 	}
-	out, err := exec.Command(m.binary, args...).Output()
+	out, err := exec.Command(m.Binary, args...).Output()
 	if err != nil {
 		t.Fatalf("muster scheduler-config: %v\n%s", err, stderrOf(err))
 	}

@@ -166,7 +166,11 @@ func ratios(stock, gangs []result) string {
 func report(s size, stock, gangs result) {
 	fmt.Printf("\n%-34s %12s %12s %8s\n", "median run", "stock", "with muster", "ratio")
 	row := func(name, format string, a, b float64) {
-		fmt.Printf("%-34s %12s %12s %8.2f\n", name, fmt.Sprintf(format, a), fmt.Sprintf(format, b), b/a)
+		ratio := "-"
+		if a != 0 {
+			ratio = fmt.Sprintf("%.2f", b/a)
+		}
+		fmt.Printf("%-34s %12s %12s %8s\n", name, fmt.Sprintf(format, a), fmt.Sprintf(format, b), ratio)
 	}
 	row("pods/s, start to last binding", "%.0f", stock.podsPerSecond(s.pods()), gangs.podsPerSecond(s.pods()))
 	row("makespan, s", "%.2f", stock.makespan.Seconds(), gangs.makespan.Seconds())
