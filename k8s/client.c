@@ -286,14 +286,16 @@ static void set_headers(struct client_call *call)
 static void set_transfer(struct client_call *call)
 {
     CURL *e = call->easy;
-    bool alone = call->pool == &call->client->pools[POOL_ALONE];
+    /* Without TLS nothing says early that connections can be shared: do not wait to learn it. */
+    bool shared =
+        call->pool == &call->client->pools[POOL_SHARED] && strncmp(call->url, "https:", 6) == 0;
     curl_easy_setopt(e, CURLOPT_URL, call->url);
     curl_easy_setopt(e, CURLOPT_PRIVATE, call);
     curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
-                     alone ? (long)CURL_HTTP_VERSION_1_1 : (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(e, CURLOPT_PIPEWAIT, alone ? 0L : 1L);
+                     shared ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(e, CURLOPT_PIPEWAIT, shared ? 1L : 0L);
     curl_easy_setopt(e, CURLOPT_USERAGENT, call->client->user_agent);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->error);
     curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_data);

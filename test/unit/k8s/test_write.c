@@ -1,0 +1,553 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Effects as API calls: what is sent, how often, in what order, and what comes of it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fake_api.h"
+#include "k8s/field.h"
+#include "k8s/write.h"
+
+#define POD(p)  "/api/v1/namespaces/ns/pods/" p
+#define BINDING "POST " POD("p") "/binding"
+#define GROUP   "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g"
+#define GROUP_OF(version, rest)                                                                    \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\",\"resourceVersion\":"       \
+    "\"" version "\"}" rest "}"
+#define EVENTS "POST /api/v1/namespaces/ns/events"
+
+struct fixture {
+    struct fake_api *api;
+    struct api_metrics *metrics;
+    struct client *client;
+    struct groups *groups;
+    struct writer *writer;
+    struct cluster_sink sink;
+    struct buf heard; /* "bind:uid:node:outcome " and "read:…" */
+    int fd;
+};
+
+static char *letters(const char *s)
+{
+    return (char *)(uintptr_t)s;
+}
+
+static void on_event(void *arg, struct gang_event *ev)
+{
+    static const char *const outcomes[] = {"ok", "refused", "unclear", "unbound"};
+    struct fixture *x = arg;
+    buf_printf(&x->heard, "%s:%s:%s:%s ", ev->kind == GANG_EV_BIND_DONE ? "bind" : "read",
+               ev->result.uid, ev->result.node ? ev->result.node : "-",
+               outcomes[ev->result.outcome]);
+    gang_event_done(ev);
+}
+
+static void make_writer(struct fixture *x, int bindings, double rate, double burst)
+{
+    x->writer = writer_new(&(struct writer_options){.client = x->client,
+                                                    .groups = x->groups,
+                                                    .metrics = x->metrics,
+                                                    .sink = &x->sink,
+                                                    .bindings = bindings,
+                                                    .events_per_second = rate,
+                                                    .events_burst = burst});
+}
+
+static int set_up(void **state)
+{
+    struct fixture *x = xcalloc(1, sizeof *x);
+    struct err err;
+    x->api = fake_start();
+    x->metrics = api_metrics_new();
+    x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
+    x->groups = groups_new();
+    x->sink = (struct cluster_sink){on_event, x};
+    x->fd = eventfd(0, EFD_CLOEXEC);
+    make_writer(x, 4, 0, 0);
+    *state = x;
+    return x->client ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *x = *state;
+    writer_free(x->writer);
+    client_free(x->client);
+    groups_free(x->groups);
+    api_metrics_free(x->metrics);
+    fake_stop(x->api);
+    buf_done(&x->heard);
+    close(x->fd);
+    free(x);
+    return 0;
+}
+
+#define run_until(x, condition)                                                                    \
+    do {                                                                                           \
+        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
+        while (!(condition)) {                                                                     \
+            if (usec_now() > limit_)                                                               \
+                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
+            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
+        }                                                                                          \
+    } while (0)
+
+static void apply(struct fixture *x, const struct gang_effect *e)
+{
+    writer_take(x->writer, order_new(e));
+    writer_pump(x->writer);
+}
+
+static void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name,
+                       const char *uid, const char *node)
+{
+    struct gang_effect e = {.kind = kind};
+    e.pod.ns = "ns";
+    e.pod.name = name;
+    e.pod.uid = uid;
+    e.pod.node = node;
+    apply(x, &e);
+}
+
+static json_t *body_of(struct fixture *x, const char *route, size_t n)
+{
+    json_t *json = json_loads(fake_body(x->api, route, n), 0, NULL);
+    assert_non_null(json);
+    return json;
+}
+
+/* ---- bindings ---- */
+
+static void binding_names_pod_uid_and_node(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, BINDING, 201, "{\"kind\":\"Status\"}");
+    pod_effect(x, GANG_BIND, "p", "u1", "n1");
+    run_until(x, !writer_busy(x->writer));
+    assert_string_equal(buf_str(&x->heard), "bind:u1:n1:ok ");
+    cleanup_json json_t *body = body_of(x, BINDING, 0);
+    assert_string_equal(field_peek(body, "kind", NULL), "Binding");
+    assert_string_equal(field_peek(body, "metadata", "name", NULL), "p");
+    assert_string_equal(field_peek(body, "metadata", "uid", NULL), "u1");
+    assert_string_equal(field_peek(body, "target", "kind", NULL), "Node");
+    assert_string_equal(field_peek(body, "target", "name", NULL), "n1");
+}
+
+static void C06_outcome_of_a_binding_is_definite_only_when_it_is(void **state)
+{
+    struct fixture *x = *state;
+    static const struct {
+        unsigned status;
+        const char *outcome;
+    } cases[] = {
+        {200, "ok"},      {201, "ok"},      {400, "refused"}, {401, "unclear"},
+        {403, "refused"}, {404, "refused"}, {409, "unclear"}, {422, "refused"},
+        {429, "unclear"}, {500, "unclear"}, {503, "unclear"}, {504, "unclear"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_free char *name = xasprintf("p%zu", i);
+        cleanup_free char *route = xasprintf("POST " POD("%s") "/binding", name);
+        cleanup_free char *want = xasprintf("bind:u:n:%s ", cases[i].outcome);
+        fake_answer(x->api, route, cases[i].status, "{\"message\":\"why\"}");
+        buf_clear(&x->heard);
+        pod_effect(x, GANG_BIND, name, "u", "n");
+        run_until(x, !writer_busy(x->writer));
+        if (!str_eq(buf_str(&x->heard), want))
+            fail_msg("%u: %s instead of %s", cases[i].status, buf_str(&x->heard), want);
+    }
+}
+
+static void a_binding_without_an_answer_is_unclear(void **state)
+{
+    struct fixture *x = *state;
+    fake_stream(x->api, BINDING, "{\"ki", FAKE_CUT);
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    run_until(x, !writer_busy(x->writer));
+    assert_string_equal(buf_str(&x->heard), "bind:u:n:unclear ");
+}
+
+static void bindings_are_written_in_order(void **state)
+{
+    struct fixture *x = *state;
+    writer_free(x->writer);
+    make_writer(x, /* bindings= */ 1, 0, 0);
+    char name[8], route[64];
+    for (int i = 0; i < 20; i++) {
+        snprintf(name, sizeof name, "p%d", i);
+        snprintf(route, sizeof route, "POST " POD("p%d") "/binding", i);
+        fake_answer(x->api, route, 201, "{}");
+        pod_effect(x, GANG_BIND, name, name, "n");
+    }
+    run_until(x, !writer_busy(x->writer));
+    for (int i = 0; i < 20; i++) {
+        snprintf(route, sizeof route, "POST " POD("p%d") "/binding", i);
+        assert_int_equal(fake_order(x->api, route, 0), i);
+    }
+}
+
+static void bindings_are_bounded_and_events_go_one_by_one_beside_them(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer_late(x->api, BINDING, 201, "{}");
+    fake_answer(x->api, EVENTS, 201, "{}");
+    for (int i = 0; i < 50; i++)
+        pod_effect(x, GANG_BIND, "p", "u", "n");
+    for (int i = 0; i < 20; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "m%d", i);
+        struct gang_effect e = {.kind = GANG_EVENT};
+        e.event.kind = "Pod";
+        e.event.ns = "ns";
+        e.event.name = "p";
+        e.event.uid = "u";
+        e.event.reason = "R";
+        e.event.message = text;
+        apply(x, &e);
+    }
+    run_until(x, fake_count(x->api, BINDING) == 4);
+    usec_t until = usec_now() + 50 * USEC_PER_MSEC;
+    while (usec_now() < until)
+        client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, BINDING), 50);
+    assert_int_equal(fake_count(x->api, EVENTS), 20);
+    assert_int_equal(fake_peak(x->api, BINDING), 4);
+    assert_int_equal(fake_peak(x->api, EVENTS), 1);
+}
+
+static void names_that_lead_elsewhere_are_never_sent(void **state)
+{
+    struct fixture *x = *state;
+    static const char *const names[] = {"", "..", "../x", "a/b", "a b", "a%2fb", "A", "a?b"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        buf_clear(&x->heard);
+        pod_effect(x, GANG_BIND, names[i], "u", "n");
+        assert_string_equal(buf_str(&x->heard), "bind:u:n:refused ");
+    }
+    assert_false(writer_busy(x->writer));
+}
+
+/* ---- reads ---- */
+
+static void a_read_tells_where_the_pod_is(void **state)
+{
+    struct fixture *x = *state;
+    static const struct {
+        const char *name;
+        unsigned status;
+        const char *body, *want;
+    } cases[] = {
+        {"a", 200, "{\"metadata\":{\"uid\":\"u\"},\"spec\":{\"nodeName\":\"n1\"}}",
+         "read:u:n1:ok "},
+        {"b", 200, "{\"metadata\":{\"uid\":\"u\"},\"spec\":{}}", "read:u:-:unbound "},
+        {"c", 200, "{\"metadata\":{\"uid\":\"v\"},\"spec\":{\"nodeName\":\"n1\"}}",
+         "read:u:-:refused "},
+        {"d", 404, "{\"message\":\"not found\"}", "read:u:-:refused "},
+        {"e", 503, "{}", "read:u:-:unclear "},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_free char *route = xasprintf("GET " POD("%s"), cases[i].name);
+        fake_answer(x->api, route, cases[i].status, cases[i].body);
+        buf_clear(&x->heard);
+        pod_effect(x, GANG_READ_POD, cases[i].name, "u", NULL);
+        run_until(x, !writer_busy(x->writer));
+        assert_string_equal(buf_str(&x->heard), cases[i].want);
+    }
+    assert_int_equal(fake_count(x->api, "GET " POD("e")), 4); /* it was tried again */
+}
+
+/* ---- nominations ---- */
+
+#define NOMINATION "PATCH " POD("p") "/status"
+
+static void a_nomination_is_a_patch_of_that_very_pod(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, NOMINATION, 200, "{}");
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n1");
+    run_until(x, !writer_busy(x->writer));
+    pod_effect(x, GANG_NOMINATE, "p", "u", NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_string_equal(fake_body(x->api, NOMINATION, 0),
+                        "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"nominatedNodeName\":\"n1\"}}");
+    assert_string_equal(fake_body(x->api, NOMINATION, 1),
+                        "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"nominatedNodeName\":null}}");
+}
+
+static void nominations_of_one_pod_overtake_each_other_but_never_cross(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer_late(x->api, NOMINATION, 200, "{}");
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n1");
+    run_until(x, fake_count(x->api, NOMINATION) == 1);
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n2");
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n3");
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, NOMINATION), 2);
+    assert_int_equal(fake_peak(x->api, NOMINATION), 1);
+    assert_non_null(strstr(fake_body(x->api, NOMINATION, 1), "n3"));
+}
+
+static void a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, NOMINATION, 503, "{}");
+    fake_answer(x->api, NOMINATION, 200, "{}");
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n1");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, NOMINATION), 2);
+    fake_answer(x->api, "PATCH " POD("q") "/status", 404, "{}");
+    pod_effect(x, GANG_NOMINATE, "q", "v", "n1");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " POD("q") "/status"), 1);
+}
+
+/* ---- statuses ---- */
+
+static void status_effect(struct fixture *x, enum gang_state state, int running)
+{
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
+    struct gang_effect e = {.kind = GANG_STATUS};
+    e.status = (struct gang_status){.ref = &ref,
+                                    .uid = "gu",
+                                    .state = state,
+                                    .text = "why",
+                                    .min_member = 8,
+                                    .needed = 8,
+                                    .members = 8,
+                                    .running = running};
+    apply(x, &e);
+}
+
+static void show_group(struct fixture *x, const char *text)
+{
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
+    cleanup_json json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    groups_set(x->groups, &ref, json);
+}
+
+static void serve(struct fixture *x, bool subresource)
+{
+    groups_serve(x->groups, dialect_by_group("scheduling.volcano.sh"), "v1beta1", subresource);
+}
+
+static void a_status_goes_where_the_server_keeps_it(void **state)
+{
+    struct fixture *x = *state;
+    show_group(x, GROUP_OF("5", ""));
+    serve(x, true);
+    fake_answer(x->api, "PATCH " GROUP "/status", 200, GROUP_OF("6", ""));
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP "/status"), 1);
+    assert_string_equal(fake_query(x->api, "PATCH " GROUP "/status", 0), "fieldManager=muster");
+    cleanup_json json_t *body = body_of(x, "PATCH " GROUP "/status", 0);
+    assert_string_equal(field_peek(body, "metadata", "uid", NULL), "gu");
+    assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "5");
+    assert_string_equal(field_peek(body, "status", "phase", NULL), "Pending");
+    serve(x, false);
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("7", ""));
+    status_effect(x, GANG_PLACED, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+}
+
+static void an_unchanged_status_is_not_written(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ",\"status\":{\"phase\":\"Inqueue\"}"));
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
+}
+
+static void our_own_write_is_known_before_the_watch_shows_it(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\"}"));
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    status_effect(x, GANG_PLANNED, 0); /* nothing new */
+    run_until(x, !writer_busy(x->writer));
+    show_group(x, GROUP_OF("5", "")); /* an old form arrives late */
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+}
+
+static void a_conflict_is_read_and_tried_again(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 409, "{\"message\":\"the object has been modified\"}");
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("10", ""));
+    fake_answer(x->api, "GET " GROUP, 200,
+                GROUP_OF("9", ",\"status\":{\"conditions\":[{\"type\":\"Other\"}]}"));
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 2);
+    cleanup_json json_t *body = body_of(x, "PATCH " GROUP, 1);
+    assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "9");
+    const json_t *list = json_object_get(json_object_get(body, "status"), "conditions");
+    assert_int_equal(json_array_size(list), 2); /* somebody else's is kept */
+}
+
+static void a_group_that_is_gone_or_another_one_is_left_alone(void **state)
+{
+    struct fixture *x = *state;
+    status_effect(x, GANG_WAITING, 0); /* not served */
+    serve(x, false);
+    status_effect(x, GANG_WAITING, 0); /* never seen */
+    show_group(x, "{\"metadata\":{\"uid\":\"other\",\"resourceVersion\":\"5\"}}");
+    status_effect(x, GANG_WAITING, 0); /* another object of that name */
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
+    show_group(x, GROUP_OF("6", ""));
+    fake_answer(x->api, "PATCH " GROUP, 404, "{}");
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+}
+
+static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer_late(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ""));
+    status_effect(x, GANG_WAITING, 0); /* Pending, under way */
+    run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
+    status_effect(x, GANG_PLANNED, 0); /* Inqueue */
+    status_effect(x, GANG_PLACED, 1);  /* Running, 1 … 8 */
+    for (int i = 2; i <= 8; i++)
+        status_effect(x, GANG_PLACED, i);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
+    assert_int_equal(fake_peak(x->api, "PATCH " GROUP), 1);
+    cleanup_json json_t *second = body_of(x, "PATCH " GROUP, 1);
+    cleanup_json json_t *third = body_of(x, "PATCH " GROUP, 2);
+    assert_string_equal(field_peek(second, "status", "phase", NULL), "Inqueue");
+    assert_string_equal(field_peek(third, "status", "phase", NULL), "Running");
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(third, "status"), "running")), 8);
+}
+
+/* ---- events ---- */
+
+static void event_effect(struct fixture *x, const char *uid, const char *message)
+{
+    struct gang_effect e = {.kind = GANG_EVENT};
+    e.event.kind = "PodGroup";
+    e.event.api_group = "scheduling.volcano.sh";
+    e.event.ns = "ns";
+    e.event.name = "g";
+    e.event.uid = uid;
+    e.event.warning = true;
+    e.event.reason = "Unschedulable";
+    e.event.message = message;
+    apply(x, &e);
+}
+
+static void an_event_names_its_object_and_counts_up(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, EVENTS, 201, "{}");
+    event_effect(x, "gu", "8 members needed, room for 6");
+    run_until(x, !writer_busy(x->writer));
+    cleanup_json json_t *body = body_of(x, EVENTS, 0);
+    assert_string_equal(field_peek(body, "involvedObject", "apiVersion", NULL),
+                        "scheduling.volcano.sh/v1beta1");
+    assert_string_equal(field_peek(body, "involvedObject", "kind", NULL), "PodGroup");
+    assert_string_equal(field_peek(body, "involvedObject", "uid", NULL), "gu");
+    assert_string_equal(field_peek(body, "involvedObject", "namespace", NULL), "ns");
+    assert_string_equal(field_peek(body, "reason", NULL), "Unschedulable");
+    assert_string_equal(field_peek(body, "message", NULL), "8 members needed, room for 6");
+    assert_string_equal(field_peek(body, "type", NULL), "Warning");
+    assert_string_equal(field_peek(body, "source", "component", NULL), "muster");
+    assert_string_equal(field_peek(body, "reportingComponent", NULL), "muster");
+    cleanup_free char *again = xasprintf("PATCH /api/v1/namespaces/ns/events/%s",
+                                         field_peek(body, "metadata", "name", NULL));
+    fake_answer(x->api, again, 200, "{}");
+    fake_answer(x->api, again, 404, "{}");
+    event_effect(x, "gu", "8 members needed, room for 6");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, again), 1);
+    assert_non_null(strstr(fake_body(x->api, again, 0), "\"count\":2"));
+    /* The event has expired on the server: it is made anew. */
+    event_effect(x, "gu", "8 members needed, room for 6");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, EVENTS), 2);
+    /* Another object, another event. */
+    event_effect(x, "other", "8 members needed, room for 6");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, EVENTS), 3);
+}
+
+static void events_are_bounded_in_rate_and_number(void **state)
+{
+    struct fixture *x = *state;
+    writer_free(x->writer);
+    make_writer(x, 4, /* rate= */ 50, /* burst= */ 5);
+    fake_answer(x->api, EVENTS, 201, "{}");
+    usec_t begin = usec_now();
+    for (int i = 0; i < 10; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "m%d", i);
+        event_effect(x, "gu", text);
+    }
+    run_until(x, !writer_busy(x->writer));
+    /* Five at once, five more at 50 a second. */
+    assert_true(usec_now() - begin >= 90 * USEC_PER_MSEC);
+    assert_int_equal(fake_count(x->api, EVENTS), 10);
+    for (int i = 0; i < 5000; i++) {
+        char text[16];
+        snprintf(text, sizeof text, "n%d", i);
+        event_effect(x, "gu", text);
+    }
+    cleanup_buf struct buf out = BUF_INIT;
+    api_metrics_print(x->metrics, &out);
+    assert_non_null(strstr(buf_str(&out), "muster_api_dropped_total{queue=\"events\"}"));
+}
+
+int main(void)
+{
+    log_setup(LOG_ERROR, LOG_TEXT);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(binding_names_pod_uid_and_node),
+        TEST(C06_outcome_of_a_binding_is_definite_only_when_it_is),
+        TEST(a_binding_without_an_answer_is_unclear),
+        TEST(bindings_are_written_in_order),
+        TEST(bindings_are_bounded_and_events_go_one_by_one_beside_them),
+        TEST(names_that_lead_elsewhere_are_never_sent),
+        TEST(a_read_tells_where_the_pod_is),
+        TEST(a_nomination_is_a_patch_of_that_very_pod),
+        TEST(nominations_of_one_pod_overtake_each_other_but_never_cross),
+        TEST(a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone),
+        TEST(a_status_goes_where_the_server_keeps_it),
+        TEST(an_unchanged_status_is_not_written),
+        TEST(our_own_write_is_known_before_the_watch_shows_it),
+        TEST(a_conflict_is_read_and_tried_again),
+        TEST(a_group_that_is_gone_or_another_one_is_left_alone),
+        TEST(S05_figures_overtake_each_other_but_no_phase_is_skipped),
+        TEST(an_event_names_its_object_and_counts_up),
+        TEST(events_are_bounded_in_rate_and_number),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
