@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The cluster behind an API server, as the loop sees it: with its thread, from kubeconfig to close.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "fake_api.h"
+#include "k8s/api.h"
+
+#define NODES    "GET /api/v1/nodes"
+#define PODS     "GET /api/v1/pods"
+#define WATCH    "WATCH /api/v1/pods"
+#define VERSION  "GET /apis/scheduling.volcano.sh/v1beta1"
+#define GROUPS   "GET /apis/scheduling.volcano.sh/v1beta1/podgroups"
+#define W_GROUPS "WATCH /apis/scheduling.volcano.sh/v1beta1/podgroups"
+#define BINDING  "POST /api/v1/namespaces/ml/pods/p/binding"
+
+#define META(name, version)                                                                        \
+    "\"metadata\":{\"namespace\":\"ml\",\"name\":\"" name "\",\"uid\":\"u-" name                   \
+    "\",\"resourceVersion\":\"" version "\"}"
+#define LIST(version, items)                                                                       \
+    "{\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":[" items "]}"
+#define NODE   "{\"metadata\":{\"name\":\"n1\",\"uid\":\"un\",\"resourceVersion\":\"1\"}}"
+#define SERVED "{\"resources\":[{\"name\":\"podgroups\"},{\"name\":\"podgroups/status\"}]}"
+
+struct fixture {
+    struct fake_api *api;
+    struct cluster *cluster;
+    char config[32];
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    struct buf heard; /* shared */
+};
+
+static void on_event(void *arg, struct gang_event *ev)
+{
+    struct fixture *x = arg;
+    pthread_mutex_lock(&x->lock);
+    struct buf *b = &x->heard;
+    switch (ev->kind) {
+    case GANG_EV_NODE_SET:
+        buf_printf(b, "+node %s;", ev->node->name);
+        break;
+    case GANG_EV_POD_SET:
+        buf_printf(b, "+pod %s;", ev->pod->name);
+        break;
+    case GANG_EV_GROUP_SET:
+        buf_printf(b, "+group %s;", ev->group->ref.name);
+        break;
+    case GANG_EV_GROUP_GONE:
+        buf_printf(b, "-group %s/%s/%s;", ev->gone.api_group, ev->gone.ns, ev->gone.name);
+        break;
+    case GANG_EV_POD_GONE:
+        buf_printf(b, "-pod %s/%s;", ev->gone.ns, ev->gone.name);
+        break;
+    case GANG_EV_BIND_DONE:
+        buf_printf(b, "bound %s %d;", ev->result.uid, (int)ev->result.outcome);
+        break;
+    default:
+        buf_printf(b, "%s;", gang_event_name(ev->kind));
+        break;
+    }
+    gang_event_done(ev);
+    pthread_cond_broadcast(&x->changed);
+    pthread_mutex_unlock(&x->lock);
+}
+
+static bool await(struct fixture *x, const char *text, usec_t limit)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += limit / USEC_PER_SEC;
+    until.tv_nsec += limit % USEC_PER_SEC * 1000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    pthread_mutex_lock(&x->lock);
+    int e = 0;
+    bool found;
+    while (!(found = strstr(buf_str(&x->heard), text) != NULL) && e == 0)
+        e = pthread_cond_timedwait(&x->changed, &x->lock, &until);
+    pthread_mutex_unlock(&x->lock);
+    return found;
+}
+
+#define assert_heard(x, text)                                                                      \
+    do {                                                                                           \
+        if (!await((x), (text), 15 * USEC_PER_SEC))                                                \
+            fail_msg("not heard: %s in %s", (text), buf_str(&(x)->heard));                         \
+    } while (0)
+#define assert_not_heard(x, text) assert_false(await((x), (text), 300 * USEC_PER_MSEC))
+
+static int set_up(void **state)
+{
+    struct fixture *x = xcalloc(1, sizeof *x);
+    pthread_mutex_init(&x->lock, NULL);
+    pthread_cond_init(&x->changed, NULL);
+    x->api = fake_start();
+    strcpy(x->config, "/tmp/muster-api-XXXXXX");
+    int fd = mkstemp(x->config);
+    if (fd < 0)
+        return -1;
+    dprintf(fd,
+            "current-context: c\ncontexts:\n- name: c\n  context: {cluster: c, user: u}\n"
+            "clusters:\n- name: c\n  cluster: {server: \"%s\"}\nusers:\n- name: u\n"
+            "  user: {token: secret}\n",
+            fake_url(x->api));
+    close(fd);
+    fake_answer(x->api, NODES, 200, LIST("5", NODE));
+    *state = x;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *x = *state;
+    if (x->cluster)
+        x->cluster->ops->close(x->cluster, 0);
+    fake_stop(x->api);
+    unlink(x->config);
+    buf_done(&x->heard);
+    pthread_mutex_destroy(&x->lock);
+    pthread_cond_destroy(&x->changed);
+    free(x);
+    return 0;
+}
+
+static void open_cluster(struct fixture *x)
+{
+    struct err err;
+    struct cluster_sink sink = {on_event, x};
+    if (api_cluster_open(&(struct api_options){.kubeconfig = x->config, .version = "1.2.3"}, &sink,
+                         &x->cluster, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static void bind_pod(struct fixture *x, const char *name)
+{
+    struct gang_effect e = {.kind = GANG_BIND};
+    e.pod.ns = "ml";
+    e.pod.name = name;
+    e.pod.uid = "u-p";
+    e.pod.node = "n1";
+    x->cluster->ops->apply(x->cluster, usec_now(), &e);
+}
+
+static void synced_is_said_once_when_every_list_is_in(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", "{" META("p", "2") "}"));
+    fake_answer(x->api, VERSION, 200, SERVED);
+    fake_answer_late(x->api, GROUPS, 200,
+                     LIST("7", "{" META("g", "3") ",\"spec\":{\"minMember\":8}}"));
+    open_cluster(x);
+    assert_heard(x, "+pod p;");
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED");
+    fake_release(x->api);
+    assert_heard(x, "+group g;SYNCED;");
+    assert_string_equal(fake_authorization(x->api, PODS, 0), "Bearer secret");
+    /* Listing again later does not say it again. */
+    while (fake_count(x->api, WATCH) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, WATCH, "{\"type\":\"ERROR\",\"object\":{\"code\":410}}\n", FAKE_OPEN);
+    while (fake_count(x->api, PODS) == 1)
+        usleep(1000);
+    pthread_mutex_lock(&x->lock);
+    const char *first = strstr(buf_str(&x->heard), "SYNCED");
+    assert_null(strstr(first + 1, "SYNCED"));
+    pthread_mutex_unlock(&x->lock);
+}
+
+static void without_the_right_to_read_pods_it_is_never_synced(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 403, "{\"message\":\"pods is forbidden\"}");
+    open_cluster(x);
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED");
+}
+
+static void without_the_right_to_read_podgroups_it_is_synced(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, VERSION, 200, SERVED);
+    fake_answer(x->api, GROUPS, 403, "{\"message\":\"podgroups is forbidden\"}");
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+}
+
+static void a_crd_may_come_later_and_go_again(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, VERSION, 404, "404 page not found");
+    fake_answer(x->api, VERSION, 200, SERVED);
+    fake_answer(x->api, GROUPS, 200, LIST("7", "{" META("g", "3") ",\"spec\":{\"minMember\":8}}"));
+    fake_answer(x->api, GROUPS, 404, "404 page not found");
+    fake_stream(x->api, W_GROUPS, "", FAKE_OPEN);
+    fake_answer(x->api, W_GROUPS, 404, "404 page not found");
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+    assert_heard(x, "+group g;");
+    while (fake_count(x->api, W_GROUPS) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, W_GROUPS, "", FAKE_END);
+    assert_heard(x, "-group scheduling.volcano.sh/ml/g;");
+}
+
+static void bindings_that_wait_are_written_before_it_closes(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, BINDING, 201, "{}");
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+    for (int i = 0; i < 200; i++)
+        bind_pod(x, "p");
+    x->cluster->ops->close(x->cluster, usec_now() + 10 * USEC_PER_SEC);
+    x->cluster = NULL;
+    assert_int_equal(fake_count(x->api, BINDING), 200);
+    assert_heard(x, "bound u-p 0;");
+}
+
+static void closing_keeps_its_deadline(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer_late(x->api, BINDING, 201, "{}");
+    open_cluster(x);
+    bind_pod(x, "p");
+    while (fake_count(x->api, BINDING) == 0)
+        usleep(1000);
+    usec_t begin = usec_now();
+    x->cluster->ops->close(x->cluster, begin + 100 * USEC_PER_MSEC);
+    x->cluster = NULL;
+    assert_true(usec_now() - begin < 3 * USEC_PER_SEC);
+}
+
+static void metrics_are_printed(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, BINDING, 201, "{}");
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+    bind_pod(x, "p");
+    assert_heard(x, "bound");
+    cleanup_buf struct buf out = BUF_INIT;
+    x->cluster->ops->metrics(x->cluster, &out);
+    static const char *const lines[] = {
+        "muster_api_requests_total{verb=\"list\",resource=\"pods\",code=\"200\"} 1\n",
+        "muster_api_requests_total{verb=\"create\",resource=\"bindings\",code=\"201\"} 1\n",
+        "muster_api_request_duration_seconds_count{verb=\"create\"} 1\n",
+        "muster_watch_lists_total{resource=\"nodes\"} 1\n",
+        "# TYPE muster_api_queue_length gauge\n",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+        if (!strstr(buf_str(&out), lines[i]))
+            fail_msg("%s is missing in %s", lines[i], buf_str(&out));
+}
+
+static void a_kubeconfig_that_is_missing_is_an_error(void **state)
+{
+    struct fixture *x = *state;
+    struct err err;
+    struct cluster_sink sink = {on_event, x};
+    assert_true(api_cluster_open(&(struct api_options){.kubeconfig = "/nowhere", .version = "1"},
+                                 &sink, &x->cluster, &err) < 0);
+    assert_non_null(strstr(err.text, "/nowhere"));
+}
+
+int main(void)
+{
+    log_setup(LOG_ERROR, LOG_TEXT);
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TEST(synced_is_said_once_when_every_list_is_in),
+        TEST(without_the_right_to_read_pods_it_is_never_synced),
+        TEST(without_the_right_to_read_podgroups_it_is_synced),
+        TEST(a_crd_may_come_later_and_go_again),
+        TEST(bindings_that_wait_are_written_before_it_closes),
+        TEST(closing_keeps_its_deadline),
+        TEST(metrics_are_printed),
+        TEST(a_kubeconfig_that_is_missing_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
