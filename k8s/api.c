@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <signal.h>
 
 #include "base/log.h"
 #include "k8s/decode.h"
@@ -237,6 +238,9 @@ static void take_mail(struct api *a)
 static void *run(void *arg)
 {
     struct api *a = arg;
+    sigset_t all; /* signals are the main thread's; a broken pipe is an error code here */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
     start_watches(a);
     start_kinds(a);
     while (a->deadline == USEC_NEVER || (writer_busy(a->writer) && usec_now() < a->deadline)) {

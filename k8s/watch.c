@@ -34,6 +34,7 @@ struct watch {
     bool relist; /* what comes after the pause is a list */
     bool was_synced;
     bool warned;    /* 403 was logged */
+    bool troubled;  /* another failure was logged */
     int failures;   /* in a row */
     usec_t started; /* of the watch under way */
     usec_t heard;   /* when it last said something */
@@ -194,12 +195,22 @@ static void pause_then(struct watch *w, bool relist)
     client_timer_set(w->client, &w->retry, usec_now() + pause);
 }
 
+/* Once per trouble; recovered() ends it. */
 static void complain(struct watch *w, const char *what, const struct err *err)
 {
-    if (w->failures == 0)
+    if (!w->troubled)
         log_warning(what, "resource", w->o.resource, "error", err->text, NULL);
     else
         log_debug(what, "resource", w->o.resource, "error", err->text, NULL);
+    w->troubled = true;
+}
+
+static void recovered(struct watch *w)
+{
+    if (w->troubled)
+        log_info("watch works again", "resource", w->o.resource, NULL);
+    w->troubled = false;
+    w->failures = 0;
 }
 
 /* ---- list ---- */
@@ -378,7 +389,7 @@ static bool on_watch_data(void *arg, const char *data, size_t len)
             return cut_off(w);
         if (w->line.len > 0)
             api_metrics_count(w->metrics, "watch_events_total", "resource", w->o.resource);
-        w->failures = 0;
+        recovered(w);
         buf_clear(&w->line);
         data = end + 1;
         len -= piece + 1;
@@ -400,7 +411,7 @@ static void on_watch_done(void *arg, const struct client_reply *reply)
         pause_then(w, /* relist= */ true);
     } else if (reply->status == 200) {
         if (usec_now() - w->started >= HEALTHY)
-            w->failures = 0;
+            recovered(w);
         if (w->failures == 0 && !reply->error) {
             w->failures++;
             watch_begin(w);
