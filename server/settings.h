@@ -21,9 +21,9 @@ struct settings_flag {
 void settings_take_last(void *arg, const char *value);
 
 /*
- * Reads argv and then the settings. Returns 0 and *ret (the caller frees it), or, after telling the
- * user what was wrong or printing help, -1 with the exit code in *exit_code. `quiet`: mistakes in
- * the settings are the caller's to tell; *ret is NULL and *mistakes has them.
+ * Reads argv, then the settings. Returns 0 with *ret (the caller frees it), or with *ret NULL and
+ * the mistakes in the settings as lines in *mistakes, the caller's to tell. Returns -1 with the
+ * exit code in *exit_code when help was printed or a mistake on the command line was told.
  */
 int settings_parse(int argc, char **argv, const struct settings_flag *own, size_t n_own,
                    struct config **ret, struct buf *mistakes, int *exit_code);
