@@ -5,7 +5,7 @@
 #include "k8s/field.h"
 
 #define ASK_FIRST   (2 * USEC_PER_SEC)
-#define ASK_MOST    (30 * USEC_PER_SEC)
+#define ASK_MOST    (10 * USEC_PER_SEC)
 #define RETRY_FIRST (500 * USEC_PER_MSEC)
 #define ASK_TIMEOUT (15 * USEC_PER_SEC)
 
