@@ -35,6 +35,7 @@ static const char *call_key(uint64_t id, char key[static 20])
     return key;
 }
 
+/* error "" is success; a refusal always has its sentence, see reason_call(). */
 static void reply_id(struct gang_core *core, uint64_t id, const char *error)
 {
     struct gang_effect *e = fx_add(core, GANG_REPLY_BIND);
@@ -208,7 +209,7 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
         bind_one(core, pod, node, id);
     } else {
         reply_id(core, id,
-                 reason_call(core, gang->n_slots ? REASON_SLOT_MOVED : REASON_NONE, gang,
+                 reason_call(core, gang->n_slots ? REASON_SLOT_MOVED : gang->reason.code, gang,
                              pod->facts, node->name));
     }
 }

@@ -365,7 +365,7 @@ bool reason_set(struct gang *gang, enum gang_reason_code code, char *text);
 char *reason_members(const struct gang *gang, const struct tally *t);
 char *reason_shortage(const struct gang_core *core, const struct gang *gang,
                       const struct shortage *s);
-char *reason_timeout(const struct gang *gang, usec_t timeout);
+char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t timeout);
 char *reason_hold(const struct gang *gang, const struct tally *t, usec_t hold);
 /* A sentence for one call, allocated in the effects. */
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,

@@ -346,7 +346,9 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED)
         return;
     core->stats.attempts_timed_out++;
-    char *text = reason_timeout(gang, attempt_timeout(core, gang));
+    struct tally t = tally(core, gang);
+    reason_set(gang, REASON_SCHEDULE_TIMEOUT,
+               reason_timeout(gang, &t, attempt_timeout(core, gang)));
     plan_drop(core, gang, REASON_SCHEDULE_TIMEOUT);
     usec_t pause = core->config.backoff_initial;
     for (int i = 0; i < gang->backoffs && pause < core->config.backoff_max; i++)
@@ -359,8 +361,7 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     gang->retry = false;
     gang->tried = core->clock; /* its own release is no reason to try again at once */
     gang_enter(core, gang, GANG_BACKED_OFF);
-    tell_event(core, gang, true, "Timeout", text);
-    reason_set(gang, REASON_SCHEDULE_TIMEOUT, text);
+    tell_event(core, gang, true, "Timeout", gang->reason.text);
     timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + jittered(gang, pause));
 }
 

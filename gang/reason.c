@@ -93,17 +93,17 @@ char *reason_shortage(const struct gang_core *core, const struct gang *gang,
     return buf_steal(&b);
 }
 
-char *reason_timeout(const struct gang *gang, usec_t timeout)
+char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t timeout)
 {
     /* The reason behind a timeout stays readable through several of them. */
     static const char mark[] = "; not placed within ";
-    const char *text = gang->reason.text;
-    const char *end = strstr(text, mark);
+    const char *text = gang->reason.text, *end = strstr(text, mark);
     int n = end ? (int)(end - text) : (int)strlen(text);
-    if (n == 0)
-        return xasprintf("gang %s/%s%s%" PRId64 " s", gang->ref.ns, gang->ref.name, mark,
-                         timeout / USEC_PER_SEC);
-    return xasprintf("%.*s%s%" PRId64 " s", n, text, mark, timeout / USEC_PER_SEC);
+    usec_t seconds = timeout / USEC_PER_SEC;
+    if (n)
+        return xasprintf("%.*s%s%" PRId64 " s", n, text, mark, seconds);
+    return xasprintf("gang %s/%s: %d of %d members at bind%s%" PRId64 " s", gang->ref.ns,
+                     gang->ref.name, t->held, gang_needed(gang), mark, seconds);
 }
 
 char *reason_hold(const struct gang *gang, const struct tally *t, usec_t hold)
@@ -163,8 +163,11 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_STOPPING:
         buf_puts(&b, "muster is stopping");
         break;
-    default:
-        buf_puts(&b, gang && gang->reason.text[0] ? gang->reason.text : gang_reason_name(code));
+    default: /* why the gang waits; never empty, for that would mean success */
+        if (gang && gang->reason.text[0])
+            buf_puts(&b, gang->reason.text);
+        else
+            buf_printf(&b, "gang %s/%s is not planned", ns, who);
     }
     return fx_str(core, buf_str(&b));
 }

@@ -70,13 +70,14 @@ static void see_filter(struct world *w, const struct gang_effect *e, const struc
 {
     struct buf b = BUF_INIT;
     const struct gang_filter_reply *r = &e->filter;
+    assert_true(!r->error || r->error[0]);
     for (size_t i = 0; i < (r->pass_all ? ev->n_names : r->n_passed); i++) {
         uint32_t at = r->pass_all ? (uint32_t)i : r->passed[i];
         assert_true(at < ev->n_names);
         buf_printf(&b, "%s%s", i ? " " : "", ev->names[at]);
     }
     for (size_t i = 0; i < r->n_refused; i++)
-        assert_true(r->refused[i].index < ev->n_names);
+        assert_true(r->refused[i].index < ev->n_names && r->refused[i].text[0]);
     keep(&w->passed, buf_steal(&b));
     keep(&w->refusal, xstrdup(r->error ? r->error : r->n_refused ? r->refused[0].text : ""));
 }

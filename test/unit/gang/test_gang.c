@@ -198,8 +198,9 @@ static void a_timed_out_attempt_releases_and_backs_off(void **state)
     world_wait(w, SECONDS(10));
     assert_string_equal(world_state(w, "g"), "BackedOff");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
-    assert_non_null(world_answer(w, held));
-    assert_true(world_event(w, "PodGroup/g Timeout"));
+    const char *text = "gang default/g: 1 of 2 members at bind; not placed within 10 s";
+    assert_string_equal(world_answer(w, held), text);
+    assert_true(world_event(w, "PodGroup/g Timeout: gang default/g: 1 of 2 members at bind"));
     world_wait(w, SECONDS(7)); /* 5 s, ± 20 % */
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
@@ -241,6 +242,34 @@ static void C05_a_lost_node_moves_the_gang_or_undoes_it_whole(void **state)
     world_node_gone(w, other);
     assert_non_null(world_answer(w, held));
     assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
+/* Regression: "" would have told the scheduler that the pod is bound. */
+static void a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    members(w, "g", 0, 2, 1);
+    assert_string_equal(world_filter(w, "g-0"), "a");
+    /* In one batch: the scheduler refuses the only node for g-1, and g-0 comes to bind. */
+    const char *names[] = {"elsewhere"};
+    struct gang_event both[2] = {
+        {.kind = GANG_EV_FILTER,
+         .id = 998,
+         .pod = world_pod_facts("g-1", NULL, 0),
+         .names = names,
+         .n_names = 1},
+        {.kind = GANG_EV_BIND,
+         .id = 999,
+         .bind = {xstrdup("default"), xstrdup("g-0"), xstrdup("uid-g-0"), xstrdup("a")}}};
+    w->calls = xcalloc(1, sizeof *w->calls);
+    w->cap_calls = w->n_calls = 1;
+    w->calls[0] = (struct world_call){999, xstrdup("g-0"), false, NULL};
+    world_step(w, both, 2);
+    assert_string_equal(world_answer(w, 999), "gang default/g is not planned");
     world_free(w);
 }
 
@@ -519,6 +548,7 @@ int main(void)
         cmocka_unit_test(a_timed_out_attempt_releases_and_backs_off),
         cmocka_unit_test(a_waiting_gang_times_out_and_a_capacity_change_ends_the_backoff),
         cmocka_unit_test(C05_a_lost_node_moves_the_gang_or_undoes_it_whole),
+        cmocka_unit_test(a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words),
         cmocka_unit_test(C05_cordon_shrink_and_deleted_group),
         cmocka_unit_test(C06_a_refused_binding_is_completed_first_in_line),
         cmocka_unit_test(an_unclear_binding_is_settled_by_reading_and_sending_again),

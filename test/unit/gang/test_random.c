@@ -137,6 +137,9 @@ static void see_reply(struct run *r, const struct gang_effect *e)
     for (size_t p = 0; p < ARRAY_SIZE(r->open); p++)
         if (r->open[p] == e->bind_reply.id) {
             r->open[p] = 0;
+            /* "" tells the scheduler that the pod is bound: it must be true. */
+            if (!e->bind_reply.error[0] && r->pods[p].exists && r->pods[p].node < 0)
+                fail_run(r, "the bind call of p%zu was answered as success, it is not bound", p);
             return;
         }
     fail_run(r, "I3: an answer to a call that is not open");
