@@ -35,6 +35,8 @@ static const struct config_key keys[] = {
      "text or json"},
     {"holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100), SEC(3600), NULL,
      "longest time a bind call is held"},
+    {"assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0, SEC(60), NULL,
+     "how long members that do not exist yet are planned for; 0: not"},
     {"httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION, AT(http_timeout), "30", SEC(1),
      SEC(7200), NULL, "httpTimeout as registered with kube-scheduler"},
     {"scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION, AT(schedule_timeout),

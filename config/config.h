@@ -23,6 +23,7 @@ struct config {
     int64_t log_level;  /* enum log_level */
     int64_t log_format; /* enum log_format */
     usec_t hold;
+    usec_t assemble;
     usec_t http_timeout; /* as registered with kube-scheduler */
     usec_t schedule_timeout;
     usec_t backoff;

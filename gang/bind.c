@@ -73,7 +73,7 @@ static void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
 void refuse_holds(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod->call)
+        if (slot->pod && slot->pod->call)
             reply_bind(core, slot->pod,
                        reason_call(core, why, gang, slot->pod->facts, slot->node->name));
     gang->hold_since = 0;
@@ -86,7 +86,7 @@ void hold_timer_fired(struct gang_core *core, struct gang *gang)
     struct tally t = tally(core, gang);
     cleanup_free char *text = reason_hold(gang, &t, core->config.hold);
     list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod->call)
+        if (slot->pod && slot->pod->call)
             reply_bind(core, slot->pod, text);
     gang->hold_since = 0;
 }
@@ -140,7 +140,7 @@ static void commit(struct gang_core *core, struct gang *gang)
     gang->hold_since = 0;
     gang_enter(core, gang, GANG_COMMITTING);
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod->call)
+        if (slot->pod && slot->pod->call)
             begin_binding(core, slot->pod, slot->node);
 }
 

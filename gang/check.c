@@ -39,7 +39,8 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
     int slots = 0;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         slots++;
-        if (!slot->pod || slot->pod->slot != slot || slot->pod->gang != gang || slot->pod->node)
+        const struct pod *pod = slot->pod;
+        if (pod ? pod->slot != slot || pod->gang != gang || pod->node : !gang->hoping)
             return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member", gang->key);
     }
     if (slots != gang->n_slots)

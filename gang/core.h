@@ -81,6 +81,7 @@ struct node {
 enum timer_kind {
     TIMER_ATTEMPT,  /* gang: the attempt's schedule timeout; Placed: unused slots of extras go */
     TIMER_BACKOFF,  /* gang: the backoff is over */
+    TIMER_HOPE,     /* gang: members that do not exist yet are not hoped for any longer */
     TIMER_HOLD,     /* gang: its oldest held call must be answered */
     TIMER_EVIDENCE, /* gang: what the scheduler refused may be tried again */
     TIMER_STATUS,   /* gang: figures may be written again */
@@ -103,7 +104,7 @@ struct slot {
     struct gang *gang;
     struct node *node;
     struct shape *shape;
-    struct pod *pod;
+    struct pod *pod; /* NULL: expected, a member that does not exist yet */
 };
 
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
@@ -175,6 +176,8 @@ struct gang {
     bool retry;                        /* to be planned whatever the ledger says */
     uint64_t tried;                    /* core->clock when planning last failed */
     bool ever_placed, timed_out;
+    bool hoping;       /* members are missing, and expected to come soon */
+    usec_t first_seen; /* its first member, of this run; 0: none */
     int attempts, backoffs;
     usec_t last_failure; /* orders it behind its equals; 0: none */
     usec_t hold_since;   /* of its oldest held call; 0: none */
@@ -255,8 +258,10 @@ int node_misfit(const struct node *node, const struct shape *shape);
 bool node_overfull(const struct node *node);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
 void uncharge(struct gang_core *core, struct pod *pod);
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct pod *pod,
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
                       struct node *node);
+/* The pod takes the slot, which was expected to be filled. */
+void slot_fill(struct slot *slot, struct pod *pod);
 /* The reservation ends; whether the room is free now or charged is the caller's to say. */
 void slot_free(struct gang_core *core, struct slot *slot);
 /* Capacity grew on this node. */
@@ -293,6 +298,8 @@ int gang_needed(const struct gang *gang);
 int32_t gang_priority(const struct gang *gang);
 void gang_touch(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
+/* Where a gang goes whose plan is gone. */
+enum gang_state gang_without_plan(const struct gang *gang);
 /* Brings the states of all stale gangs in line with the facts; true when there were any. */
 bool review_touched(struct gang_core *core);
 void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind);

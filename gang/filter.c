@@ -60,22 +60,23 @@ static int index_of(const struct gang_event *ev, const char *name)
     return -1;
 }
 
-/* A sibling of the same shape that is not on its way yet, with a slot on an offered node: swap. */
+/* A slot of the same shape on an offered node, expected or of a sibling that is not on its way
+ * yet: swap. */
 static int swap_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
-        int at = slot->shape == pod->shape && slot->pod != pod && !slot->pod->sent
+        int at = slot->shape == pod->shape && slot->pod != pod && !(slot->pod && slot->pod->sent)
                      ? index_of(ev, slot->node->name)
                      : -1;
         if (at < 0)
             continue;
         struct slot *mine = pod->slot;
         struct pod *sibling = slot->pod;
-        mine->pod = sibling;
-        sibling->slot = mine;
-        slot->pod = pod;
-        pod->slot = slot;
-        if (sibling->nominated)
+        slot_fill(slot, pod);
+        mine->pod = NULL;
+        if (sibling)
+            slot_fill(mine, sibling);
+        if (sibling && sibling->nominated)
             nominate(core, sibling, mine->node);
         return at;
     }
@@ -99,7 +100,7 @@ static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_
         return -1;
     node_freed(core, pod->slot->node);
     slot_free(core, pod->slot);
-    slot_add(core, pod->gang, pod, best);
+    slot_fill(slot_add(core, pod->gang, pod->shape, best), pod);
     core->stats.slots_moved++;
     return best_at;
 }

@@ -8,6 +8,7 @@ struct gang_config gang_config_default(void)
 {
     return (struct gang_config){
         .hold = 20 * USEC_PER_SEC,
+        .assemble = 3 * USEC_PER_SEC,
         .schedule_timeout = 60 * USEC_PER_SEC,
         .backoff_initial = 5 * USEC_PER_SEC,
         .backoff_max = 300 * USEC_PER_SEC,

@@ -28,6 +28,7 @@ struct gang_core;
 
 struct gang_config {
     usec_t hold;             /* longest time a bind call is held */
+    usec_t assemble;         /* how long missing members are planned for; 0: not */
     usec_t schedule_timeout; /* of an attempt, where neither group nor dialect says */
     usec_t backoff_initial;  /* after a timed-out attempt; doubles up to backoff_max, with jitter */
     usec_t backoff_max;
@@ -37,7 +38,7 @@ struct gang_config {
     size_t n_scheduler_names;
 };
 
-/* The documented defaults: 20 s, 60 s, 5 s, 300 s, 30 s, 10000, all. */
+/* The documented defaults: 20 s, 3 s, 60 s, 5 s, 300 s, 30 s, 10000, all. */
 struct gang_config gang_config_default(void);
 
 /* Copies config. Never NULL. */

@@ -67,6 +67,8 @@ void gang_drop(struct gang_core *core, struct gang *gang)
 {
     for (int i = 0; i < GANG_TIMERS; i++)
         timer_stop(core, &gang->timers[i]);
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        slot_free(core, slot);
     evidence_forget(core, gang);
     list_remove(&gang->in_touched);
     map_remove(&core->gangs, gang->key);
@@ -181,6 +183,81 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
     gang->since = core->now;
 }
 
+enum gang_state gang_without_plan(const struct gang *gang)
+{
+    return gang->hoping ? GANG_ASSEMBLING : GANG_WAITING;
+}
+
+/* ---- assembling with hope ---- */
+
+/*
+ * A controller creates pods one after the other. While the first member is young, the missing ones
+ * are planned for as copies of those that exist, so that members go straight to a held bind
+ * instead of being rejected and woken. Only for gangs of one shape: of other roles nothing is
+ * known.
+ */
+static bool may_hope(const struct gang_core *core, const struct gang *gang, const struct tally *t)
+{
+    if (t->members == 0 || t->plannable < t->members ||
+        core->now >= gang->first_seen + core->config.assemble)
+        return false;
+    const struct shape *shape = NULL;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (shape && pod->shape != shape)
+            return false;
+        shape = pod->shape;
+    }
+    return true;
+}
+
+/* Members without a slot take those that were expected for them. */
+static void fill_expected(struct gang_core *core, struct gang *gang)
+{
+    struct list *next = gang->slots.next;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (pod->slot || !pod_plannable(core, pod))
+            continue;
+        struct slot *slot = NULL;
+        for (; !slot && next != &gang->slots; next = next->next) {
+            slot = CONTAINER_OF(next, struct slot, in_gang);
+            slot = slot->pod || slot->shape != pod->shape ? NULL : slot;
+        }
+        if (!slot)
+            return;
+        slot_fill(slot, pod);
+        if (pod->rejected)
+            nominate(core, pod, slot->node);
+    }
+}
+
+static void end_hope(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->hoping)
+        return;
+    gang->hoping = false;
+    timer_stop(core, &gang->timers[TIMER_HOPE]);
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        if (!slot->pod) {
+            node_freed(core, slot->node);
+            slot_free(core, slot);
+        }
+}
+
+static void hope(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->hoping) {
+        gang->hoping = gang->retry = true;
+        timer_set(core, &gang->timers[TIMER_HOPE], gang->first_seen + core->config.assemble);
+    }
+    fill_expected(core, gang);
+    if (gang->state != GANG_PLANNED)
+        gang_enter(core, gang, GANG_ASSEMBLING);
+    else if (gang->n_slots < gang_needed(gang))
+        gang->retry = true; /* a slot was lost, or needed rose */
+}
+
+/* ---- attempts ---- */
+
 static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
 {
     return gang->facts && gang->facts->schedule_timeout > 0 ? gang->facts->schedule_timeout
@@ -206,6 +283,7 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
 static void place(struct gang_core *core, struct gang *gang)
 {
     end_attempt(core, gang);
+    end_hope(core, gang);
     evidence_forget(core, gang);
     gang->timed_out = false;
     gang->backoffs = 0;
@@ -229,6 +307,7 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_reason
 {
     bool news = reason_set(gang, code, text);
     plan_drop(core, gang, code);
+    end_hope(core, gang);
     end_attempt(core, gang);
     gang_enter(core, gang, GANG_ASSEMBLING);
     if (news)
@@ -251,6 +330,13 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     int reachable = t->bound + t->binding + t->plannable;
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
+    if (t->members < needed && t->bound + t->binding == 0 && may_hope(core, gang, t)) {
+        hope(core, gang);
+        return;
+    }
+    if (gang->hoping)
+        fill_expected(core, gang);
+    end_hope(core, gang);
     if (t->members < needed) {
         assemble(core, gang, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang, t));
     } else if (reachable < needed) {

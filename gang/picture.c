@@ -252,21 +252,26 @@ void uncharge(struct gang_core *core, struct pod *pod)
     core->sweep |= !node->facts;
 }
 
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct pod *pod, struct node *node)
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
+                      struct node *node)
 {
     struct slot *slot = xcalloc(1, sizeof *slot);
     core->n_slots++;
     slot->gang = gang;
     slot->node = node;
-    slot->shape = shape_ref(pod->shape);
-    slot->pod = pod;
-    pod->slot = slot;
+    slot->shape = shape_ref(shape);
     list_push(&gang->slots, &slot->in_gang);
     gang->n_slots++;
     list_push(&node->slots, &slot->in_node);
     node->n_slots++;
     add_needs(&node->reserved, slot->shape, 1);
     return slot;
+}
+
+void slot_fill(struct slot *slot, struct pod *pod)
+{
+    slot->pod = pod;
+    pod->slot = slot;
 }
 
 void slot_free(struct gang_core *core, struct slot *slot)
@@ -366,6 +371,8 @@ static void join_gang(struct gang_core *core, struct pod *pod)
     if (!pod->facts->group.api_group)
         return;
     pod->gang = gang_get(core, &pod->facts->group);
+    if (list_empty(&pod->gang->members))
+        pod->gang->first_seen = core->now;
     list_push(&pod->gang->members, &pod->in_gang);
     pod->gang->retry = true;
     gang_touch(core, pod->gang);

@@ -151,16 +151,37 @@ static int by_size(const void *a, const void *b)
     return strcmp(p->facts->name, q->facts->name);
 }
 
+/* Hope is only for gangs of one shape: that of any member. */
+static struct pod *gang_sample(const struct gang *gang)
+{
+    return CONTAINER_OF(gang->members.next, struct pod, in_gang);
+}
+
+static struct shape *gang_shape(const struct gang *gang)
+{
+    return gang_sample(gang)->shape;
+}
+
 struct trial {
-    struct pod **pods;
+    struct pod **pods; /* members without a slot */
     size_t n;
-    int placed;
+    int expected;        /* members of the same shape that do not exist yet */
+    struct slot **slots; /* given in this trial */
+    size_t n_slots;
     const struct pod *culprit; /* the first without a place */
 };
 
+static struct pod *trial_pod(const struct trial *trial, size_t i, bool backward)
+{
+    if (i >= trial->n)
+        return NULL;
+    return trial->pods[backward ? trial->n - 1 - i : i];
+}
+
 /*
- * Gives slots to as many of trial->pods as fit, forward or backward. The fullest node stays the
- * fullest while it is filled, so one scan of the nodes serves all members it takes.
+ * Gives slots to as many of the trial's members as fit, forward or backward, then to expected
+ * ones. The fullest node stays the fullest while it is filled, so one scan of the nodes serves all
+ * members it takes.
  */
 static void place_members(struct gang_core *core, struct gang *gang, struct trial *trial,
                           bool backward)
@@ -168,32 +189,34 @@ static void place_members(struct gang_core *core, struct gang *gang, struct tria
     const struct shape *full = NULL; /* no node has room for this shape any more */
     struct node *node = NULL;
     const struct shape *node_for = NULL;
-    trial->placed = 0;
+    trial->n_slots = 0;
     trial->culprit = NULL;
-    for (size_t i = 0; i < trial->n; i++) {
-        struct pod *pod = trial->pods[backward ? trial->n - 1 - i : i];
-        if (pod->shape == full)
+    for (size_t i = 0; i < trial->n + (size_t)trial->expected; i++) {
+        struct pod *pod = trial_pod(trial, i, backward);
+        struct shape *shape = pod ? pod->shape : gang_shape(gang);
+        if (shape == full)
             continue;
-        if (node_for != pod->shape || !node_will_do(core, gang, pod->shape, node))
-            node = plan_node(core, gang, pod->shape, NULL);
-        node_for = pod->shape;
+        if (node_for != shape || !node_will_do(core, gang, shape, node))
+            node = plan_node(core, gang, shape, NULL);
+        node_for = shape;
         if (!node) {
-            full = pod->shape;
+            full = shape;
             node_for = NULL;
             if (!trial->culprit)
-                trial->culprit = pod;
+                trial->culprit = pod ? pod : gang_sample(gang);
             continue;
         }
-        slot_add(core, gang, pod, node);
-        trial->placed++;
+        struct slot *slot = slot_add(core, gang, shape, node);
+        if (pod)
+            slot_fill(slot, pod);
+        trial->slots[trial->n_slots++] = slot;
     }
 }
 
 static void take_back(struct gang_core *core, const struct trial *trial)
 {
-    for (size_t i = 0; i < trial->n; i++)
-        if (trial->pods[i]->slot)
-            slot_free(core, trial->pods[i]->slot);
+    for (size_t i = 0; i < trial->n_slots; i++)
+        slot_free(core, trial->slots[i]);
 }
 
 /* Why the culprit has no place: what most of the nodes that pass its rules lack. */
@@ -257,7 +280,7 @@ static void announce(struct gang_core *core, struct gang *gang)
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod->rejected)
+        if (slot->pod && slot->pod->rejected)
             nominate(core, slot->pod, slot->node);
 }
 
@@ -270,16 +293,19 @@ static bool try_plan(struct gang_core *core, struct gang *gang, const struct tal
                      struct shortage *ret)
 {
     int want = gang_needed(gang) - t->bound - t->binding - gang->n_slots;
-    struct trial trial = {xcalloc((size_t)t->plannable, sizeof(struct pod *)), 0, 0, NULL};
+    struct trial trial = {.pods = xcalloc((size_t)t->plannable, sizeof(struct pod *))};
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
             trial.pods[trial.n++] = pod;
     qsort(trial.pods, trial.n, sizeof *trial.pods, by_size);
+    if (gang->hoping && want > (int)trial.n)
+        trial.expected = want - (int)trial.n;
+    trial.slots = xcalloc(trial.n + (size_t)trial.expected, sizeof(struct slot *));
     bool done = false;
     *ret = (struct shortage){.room = -1};
     for (int backward = 0; backward < 2 && !done; backward++) {
         place_members(core, gang, &trial, backward);
-        done = trial.placed >= want;
+        done = (int)trial.n_slots >= want;
         int room = gang->n_slots + t->bound + t->binding;
         if (!done && trial.culprit && room > ret->room)
             *ret = find_shortage(core, gang, trial.culprit, room);
@@ -289,6 +315,7 @@ static bool try_plan(struct gang_core *core, struct gang *gang, const struct tal
             break; /* one shape: the way round makes no difference */
     }
     free(trial.pods);
+    free(trial.slots);
     return done;
 }
 
@@ -296,7 +323,7 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
 {
     struct tally t = tally(core, gang);
     gang->retry = false;
-    if (t.bound + t.binding + t.plannable < gang_needed(gang))
+    if (t.bound + t.binding + t.plannable < gang_needed(gang) && !gang->hoping)
         return; /* review() has said why */
     int slots = gang->n_slots;
     struct shortage shortage;
@@ -315,7 +342,7 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     core->stats.plans_failed++;
     gang->tried = core->clock;
     if (gang->state == GANG_PLANNED)
-        gang_enter(core, gang, GANG_WAITING);
+        gang_enter(core, gang, gang_without_plan(gang));
     if (shortage.culprit && gang->state != GANG_BACKED_OFF)
         explain_failure(core, gang, &shortage);
 }
@@ -323,6 +350,10 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
 static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
 {
     switch (gang->state) {
+    case GANG_ASSEMBLING:
+        if (!gang->hoping)
+            return false;
+        break;
     case GANG_WAITING:
     case GANG_BACKED_OFF:
     case GANG_PLANNED:
@@ -382,14 +413,15 @@ void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code 
     refuse_holds(core, gang, why);
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
         node_freed(core, slot->node);
-        slot->pod->sent = false;
-        if (slot->pod->nominated)
+        if (slot->pod) {
+            slot->pod->sent = false;
             nominate(core, slot->pod, NULL);
+        }
         slot_free(core, slot);
     }
     gang_touch(core, gang);
     if (gang->state == GANG_PLANNED)
-        gang_enter(core, gang, GANG_WAITING);
+        gang_enter(core, gang, gang_without_plan(gang));
 }
 
 void slot_move_or_drop(struct gang_core *core, struct slot *slot)
@@ -398,26 +430,31 @@ void slot_move_or_drop(struct gang_core *core, struct slot *slot)
     struct pod *pod = slot->pod;
     struct node *from = slot->node;
     struct node *to = plan_node(core, gang, slot->shape, from);
-    if (pod->call) /* the scheduler has assumed it on the old node: it must come again */
+    if (pod && pod->call) /* the scheduler has assumed it on the old node: it must come again */
         reply_bind(core, pod, reason_call(core, REASON_SLOT_MOVED, gang, pod->facts, from->name));
     gang_touch(core, gang);
-    pod->sent = false;
+    struct shape *shape = shape_ref(slot->shape);
     slot_free(core, slot);
     node_freed(core, from);
+    if (pod)
+        pod->sent = false;
     if (!to) {
         gang->retry = true; /* completed, or dropped as a whole, by the pass that follows */
-        return;
+    } else {
+        slot = slot_add(core, gang, shape, to);
+        core->stats.slots_moved++;
+        if (pod)
+            slot_fill(slot, pod);
+        if (pod && (pod->rejected || pod->nominated))
+            nominate(core, pod, to);
     }
-    slot_add(core, gang, pod, to);
-    core->stats.slots_moved++;
-    if (pod->rejected || pod->nominated)
-        nominate(core, pod, to);
+    shape_unref(core, shape);
 }
 
-/* How far the slot's member is: not asked yet, on its way, at bind. */
+/* How far the slot's member is: expected, not asked yet, on its way, at bind. */
 static int progress(const struct slot *slot)
 {
-    return slot->pod->call ? 2 : slot->pod->sent ? 1 : 0;
+    return !slot->pod ? 0 : slot->pod->call ? 3 : slot->pod->sent ? 2 : 1;
 }
 
 /* The slot that leaves first: the one whose member is least far, of the gang latest in order. */
@@ -426,7 +463,7 @@ static struct slot *first_to_leave(const struct node *node, bool held_too)
     struct slot *first = NULL;
     list_for_each (slot, &node->slots, struct slot, in_node) {
         int p = progress(slot);
-        if (p == 2 && !held_too)
+        if (p == 3 && !held_too)
             continue;
         if (!first || p < progress(first) ||
             (p == progress(first) && by_order(&slot->gang, &first->gang) > 0))

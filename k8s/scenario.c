@@ -461,6 +461,7 @@ static const struct config_time {
     size_t offset; /* in struct gang_config */
 } config_times[] = {
     {"holdSeconds", offsetof(struct gang_config, hold)},
+    {"assembleSeconds", offsetof(struct gang_config, assemble)},
     {"scheduleTimeoutSeconds", offsetof(struct gang_config, schedule_timeout)},
     {"backoffSeconds", offsetof(struct gang_config, backoff_initial)},
     {"maxBackoffSeconds", offsetof(struct gang_config, backoff_max)},
@@ -471,6 +472,7 @@ static int apply_config(const struct loader *l, struct gang_config *config)
 {
     const json_t *json = l->s->config;
     static const char *const keys[] = {"holdSeconds",
+                                       "assembleSeconds",
                                        "scheduleTimeoutSeconds",
                                        "backoffSeconds",
                                        "maxBackoffSeconds",

@@ -57,6 +57,7 @@ static struct gang_config core_config(const struct config *c)
 {
     return (struct gang_config){
         .hold = c->hold,
+        .assemble = c->assemble,
         .schedule_timeout = c->schedule_timeout,
         .backoff_initial = c->backoff,
         .backoff_max = c->max_backoff,

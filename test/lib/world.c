@@ -15,7 +15,9 @@ struct world *world_new_with(struct gang_config config, bool synced)
 
 struct world *world_new(void)
 {
-    return world_new_with(gang_config_default(), true);
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    return world_new_with(config, true);
 }
 
 static void strings_clear(char **items, size_t *n)

@@ -58,6 +58,7 @@ struct world {
     char *kept;
 };
 
+/* Synced, with the default settings but no hope for members that do not exist (assemble 0). */
 struct world *world_new(void);
 struct world *world_new_with(struct gang_config config, bool synced);
 void world_free(struct world *w);

@@ -515,6 +515,108 @@ static void two_gangs_interleaved_never_block_each_other(void **state)
     world_free(w);
 }
 
+static struct world *hopeful_world(void)
+{
+    return world_new_with(gang_config_default(), true);
+}
+
+static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 4);
+    world_group(w, "g", 3);
+    members(w, "g", 0, 1, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 3);
+    uint64_t first = try_member(w, "g", 0);
+    assert_true(first != 0);
+    members(w, "g", 1, 3, 1);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 3);
+    assert_null(world_answer(w, first));
+    try_member(w, "g", 1);
+    assert_int_equal(w->n_bindings, 0);
+    try_member(w, "g", 2);
+    assert_int_equal(w->n_bindings, 3);
+    assert_int_equal(w->n_nominations, 0); /* nobody was rejected, nobody had to be woken */
+    world_all_bound(w);
+    assert_string_equal(world_answer(w, first), "");
+    world_wait(w, SECONDS(5));
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_free(w);
+}
+
+static void S11_hope_that_fails_releases_all_and_says_how_many_exist(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 4);
+    world_group(w, "g", 3);
+    members(w, "g", 0, 2, 1);
+    uint64_t held = try_member(w, "g", 0);
+    world_wait(w, SECONDS(3));
+    assert_string_equal(world_answer(w, held), "gang default/g: 2 of 3 members exist");
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
+    assert_int_equal(try_member(w, "g", 1), 0);
+    assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
+    members(w, "g", 2, 4, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void hope_ends_when_a_member_of_another_role_comes(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 8);
+    world_group(w, "g", 4);
+    members(w, "g", 0, 2, 1);
+    uint64_t held = try_member(w, "g", 0);
+    world_pod(w, "g-launcher", "g", 0);
+    assert_string_equal(world_answer(w, held), "gang default/g: 3 of 4 members exist");
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
+    members(w, "g", 2, 3, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void
+without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 2);
+    world_group(w, "g", 3);
+    members(w, "g", 0, 1, 1);
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    const char *text = "gang default/g: 3 members needed, room for 2 (1 short of nvidia.com/gpu)";
+    assert_int_equal(try_member(w, "g", 0), 0);
+    assert_string_equal(w->refusal, text);
+    members(w, "g", 1, 3, 1);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_string_equal(world_reason(w, "g"), text);
+    world_node(w, "b", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void a_lost_node_moves_expected_slots_too(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 3);
+    world_node(w, "b", 4);
+    world_group(w, "g", 3);
+    members(w, "g", 0, 1, 1);
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 3);
+    world_node_gone(w, "a");
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 3);
+    world_pod_gone(w, "g-0");
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 0);
+    world_free(w);
+}
+
 static void a_finished_gang_is_done_and_frees_its_place(void **state)
 {
     (void)state;
@@ -560,6 +662,12 @@ int main(void)
         cmocka_unit_test(priority_goes_first_and_age_decides_between_equals),
         cmocka_unit_test(shutdown_answers_every_held_call),
         cmocka_unit_test(two_gangs_interleaved_never_block_each_other),
+        cmocka_unit_test(hope_takes_the_first_members_straight_to_a_held_bind),
+        cmocka_unit_test(S11_hope_that_fails_releases_all_and_says_how_many_exist),
+        cmocka_unit_test(hope_ends_when_a_member_of_another_role_comes),
+        cmocka_unit_test(
+            without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on),
+        cmocka_unit_test(a_lost_node_moves_expected_slots_too),
         cmocka_unit_test(a_finished_gang_is_done_and_frees_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
