@@ -313,10 +313,11 @@ static bool is_scheduler_name(const char *s)
 int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
                            struct buf *out, struct err *err)
 {
-    static const char *const only_default[] = {"default-scheduler"};
+    /* With these, manifests written for KAI and Volcano run unchanged. */
+    static const char *const usual[] = {"default-scheduler", "kai-scheduler", "volcano"};
     if (n == 0) {
-        profiles = only_default;
-        n = 1;
+        profiles = usual;
+        n = ARRAY_SIZE(usual);
     }
     for (size_t i = 0; i < n; i++)
         if (!is_scheduler_name(profiles[i]))

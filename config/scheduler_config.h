@@ -25,7 +25,8 @@ struct scheduler_config_report {
 void scheduler_config_check(const char *path, const struct config *config,
                             struct scheduler_config_report *report);
 
-/* Prints a KubeSchedulerConfiguration for these profiles (n 0: default-scheduler). */
+/* Prints a KubeSchedulerConfiguration for these profiles (n 0: default-scheduler,
+ * kai-scheduler and volcano). */
 int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
                            struct buf *out, struct err *err);
 

@@ -37,7 +37,8 @@ static const struct command {
      false},
     {"scheduler-config", cmd_scheduler_config, "[--profile NAME]... [--config FILE]",
      "print a KubeSchedulerConfiguration that registers muster\n"
-     "  --profile NAME   a schedulerName to serve (default default-scheduler)\n"
+     "  --profile NAME   a schedulerName to serve (default default-scheduler,\n"
+     "                   kai-scheduler and volcano)\n"
      "  --config FILE    settings (YAML)",
      true},
     {"version", cmd_version, "", "print the version", false},

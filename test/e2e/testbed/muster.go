@@ -21,6 +21,8 @@ type MusterOptions struct {
 	Config map[string]any
 	// Through is a proxy to reach the API server through.
 	Through *FaultProxy
+	// Measured takes the release build, see musterBinary.
+	Measured bool
 }
 
 // Muster is the program under test. It runs as the service account of
@@ -40,7 +42,7 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	t.Helper()
 	m := &Muster{
 		cluster: c,
-		Binary:  musterBinary(t),
+		Binary:  musterBinary(t, options.Measured),
 		Verbs:   fmt.Sprintf("127.0.0.1:%d", freePort(t)),
 		Ops:     fmt.Sprintf("127.0.0.1:%d", freePort(t)),
 	}

@@ -54,10 +54,15 @@ func tool(t TB, name, version string) string {
 	return path
 }
 
-// musterBinary is the program under test.
-func musterBinary(t TB) string {
+// musterBinary is the program under test. Scenarios that measure take the
+// release build where MUSTER_BIN is one with sanitizers: their cost is not
+// muster's.
+func musterBinary(t TB, measured bool) string {
 	t.Helper()
 	path := os.Getenv("MUSTER_BIN")
+	if release := os.Getenv("MUSTER_RELEASE_BIN"); measured && release != "" {
+		path = release
+	}
 	if path == "" {
 		path = filepath.Join(Root(t), "build/release/muster")
 	}
