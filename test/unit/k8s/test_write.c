@@ -179,7 +179,7 @@ static void bindings_are_written_in_order(void **state)
     struct fixture *x = *state;
     writer_free(x->writer);
     make_writer(x, /* bindings= */ 1, 0, 0);
-    char name[8], route[64];
+    char name[16], route[64];
     for (int i = 0; i < 20; i++) {
         snprintf(name, sizeof name, "p%d", i);
         snprintf(route, sizeof route, "POST " POD("p%d") "/binding", i);
