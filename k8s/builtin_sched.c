@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver: kube-scheduler's queue and its cycles, as far as an extender can see them. The
- * numbers of facts refer to docs/design.md; sources are in k8s.io/kubernetes v1.36 pkg/scheduler.
+ * The driver: kube-scheduler's queue and its cycles, as far as an extender can see them. Sources:
+ * k8s.io/kubernetes v1.36 pkg/scheduler (schedule_one.go, extender.go, backend/queue), and what was
+ * seen of a real one.
  */
 #include <stdio.h>
 
@@ -49,14 +50,14 @@ static usec_t backoff(int failures)
     return d < COST_BACKOFF_MAX ? d : COST_BACKOFF_MAX;
 }
 
-/* A waiting pod is to be tried again: at once, or when nothing else is to be tried (fact 18). */
+/* A waiting pod is to be tried again: at once, or when nothing else is to be tried. */
 static void wake(struct builtin *b, struct sched_pod *pod)
 {
     bool resting = pod->stamp + backoff(pod->rejections) > b->now;
     put(&b->sched, pod, resting ? SCHED_BACKOFF : SCHED_ACTIVE);
 }
 
-/* Facts 15 and 17: any event wakes a pod that the extender rejected; one that only the scheduler's
+/* Any event wakes a pod that the extender rejected; one that only the scheduler's
  * own filters rejected is woken by what may have made room. */
 void sched_event(struct builtin *b, bool room)
 {
@@ -155,7 +156,7 @@ static void show_assigned(struct builtin *b, struct sched_pod *pod)
     sched_event(b, /* room= */ false);
 }
 
-/* A pod of the queue changed: it alone is woken (facts 16, 17). */
+/* A pod of the queue changed: it alone is woken. */
 static void show_waiting(struct builtin *b, struct sched_pod *pod)
 {
     cache_nominate(&b->sched, pod);
@@ -263,8 +264,8 @@ static void condition_write(struct builtin *b, struct task *t)
         store_patch(b, o, t->json);
 }
 
-/* The PodScheduled condition, written when it says something new (fact 16); a failed try also
- * clears the nomination (fact 9). */
+/* The PodScheduled condition, written when it says something new; a failed try also
+ * clears the nomination. */
 static void write_condition(struct builtin *b, struct sched_pod *pod, const char *reason,
                             const char *message)
 {
@@ -334,7 +335,7 @@ static struct sched_pod *pod_by_call(struct sched *s, uint64_t call)
     return NULL;
 }
 
-/* Fact 22: forgotten, to the error backoff, and others are woken. */
+/* Forgotten, to the error backoff, and others are woken. */
 static void bind_failed(struct builtin *b, struct sched_pod *pod, const char *why)
 {
     cleanup_free char *message = xasprintf("running Bind: %s", why);
@@ -399,7 +400,7 @@ static void offer(struct sched *s, struct sched_node *node)
     s->offered[s->n_offered++] = node;
 }
 
-/* Fact 8: how many feasible nodes are enough. */
+/* How many feasible nodes are enough. */
 static size_t enough(size_t nodes)
 {
     if (nodes < SAMPLE_FROM)
@@ -443,7 +444,7 @@ static void ask(struct builtin *b, enum gang_event_kind kind, enum sched_state s
     builtin_post(b, &ev);
 }
 
-/* Fact 7: the extender is asked about the nodes that passed, and not at all when none did. */
+/* The extender is asked about the nodes that passed, and not at all when none did. */
 static void ask_filter(struct builtin *b)
 {
     struct sched *s = &b->sched;
@@ -465,7 +466,7 @@ static void cycle_begin(struct builtin *b, struct sched_pod *pod)
     s->free_at = b->now + COST_CYCLE;
     s->extender_refused = false;
     s->n_offered = 0;
-    /* Fact 9: the nominated node first, alone. */
+    /* The nominated node first, alone. */
     struct sched_node *nominated = cache_node(s, pod->facts->nominated);
     if (nominated && !cache_refusal(pod, nominated, buf)) {
         offer(s, nominated);
@@ -504,7 +505,7 @@ static void filter_replied(struct builtin *b, const struct gang_filter_reply *r)
     bool nominated = s->state == SCHED_NOMINATED;
     keep_passed(s, r);
     if (s->n_offered == 1)
-        assume(b, s->offered[0]); /* fact 10 */
+        assume(b, s->offered[0]); /* no choice left: the scheduler does not score */
     else if (s->n_offered)
         ask(b, GANG_EV_PRIORITIZE, SCHED_PRIORITIZE);
     else if (nominated)
