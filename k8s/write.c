@@ -8,6 +8,12 @@
 /* Statuses of one group that may wait, one per phase. */
 #define MAX_BEHIND 8
 
+/* An API server is not to be flooded with words. */
+#define EVENTS_PER_SECOND  50
+#define EVENTS_BURST       200
+#define NOTICES_PER_SECOND 10
+#define NOTICES_BURST      10
+
 #define NO_ROOM "too many writes are waiting"
 
 /* ---- orders ---- */
@@ -107,24 +113,39 @@ static const struct lane lane_defaults[LANE_MAX] = {
     [LANE_NOMINATE] = {.name = "nominations", .most = 16, .room = 50000},
     [LANE_STATUS] = {.name = "statuses", .most = 8, .room = 50000},
     [LANE_EVENT] = {.name = "events", .most = 4, .room = 2000},
+    [LANE_NOTICE] = {.name = "notices", .most = 1, .room = 2000},
 };
+
+static enum lane_id lane_of(const struct order *o)
+{
+    if (o->kind == GANG_EVENT && strcmp(o->object_kind, "Pod") == 0)
+        return LANE_NOTICE;
+    return kinds[o->kind].lane;
+}
 
 static void on_tokens(void *arg)
 {
     writer_pump(arg);
 }
 
+/* The options may set both rates (tests). */
+static void bucket_init(struct writer *w, struct bucket *b, double per_second, double burst)
+{
+    *b = (struct bucket){
+        .per_second = w->o.events_per_second > 0 ? w->o.events_per_second : per_second,
+        .burst = w->o.events_burst > 0 ? w->o.events_burst : burst,
+        .at = usec_now(),
+        .timer = {.fire = on_tokens, .arg = w},
+    };
+    b->tokens = b->burst;
+}
+
 struct writer *writer_new(const struct writer_options *options)
 {
     struct writer *w = xcalloc(1, sizeof *w);
     w->o = *options;
-    if (w->o.events_per_second <= 0)
-        w->o.events_per_second = 50;
-    if (w->o.events_burst <= 0)
-        w->o.events_burst = 200;
-    w->tokens = w->o.events_burst;
-    w->tokens_at = usec_now();
-    w->tokens_timer = (struct client_timer){.fire = on_tokens, .arg = w};
+    bucket_init(w, &w->events, EVENTS_PER_SECOND, EVENTS_BURST);
+    bucket_init(w, &w->notices, NOTICES_PER_SECOND, NOTICES_BURST);
     list_init(&w->flights);
     for (size_t i = 0; i < LANE_MAX; i++) {
         w->lanes[i] = lane_defaults[i];
@@ -211,20 +232,26 @@ static void launch(struct writer *w, enum lane_id id, struct order *o, char *key
     kinds[o->kind].send(f);
 }
 
-static bool take_token(struct writer *w)
+static bool take_token(struct writer *w, struct bucket *b)
 {
     usec_t now = usec_now();
-    w->tokens += (double)(now - w->tokens_at) / (double)USEC_PER_SEC * w->o.events_per_second;
-    if (w->tokens > w->o.events_burst)
-        w->tokens = w->o.events_burst;
-    w->tokens_at = now;
-    if (w->tokens >= 1) {
-        w->tokens -= 1;
+    b->tokens += (double)(now - b->at) / (double)USEC_PER_SEC * b->per_second;
+    if (b->tokens > b->burst)
+        b->tokens = b->burst;
+    b->at = now;
+    if (b->tokens >= 1) {
+        b->tokens -= 1;
         return true;
     }
-    usec_t wait = (usec_t)((1 - w->tokens) / w->o.events_per_second * (double)USEC_PER_SEC);
-    client_timer_set(w->o.client, &w->tokens_timer, now + wait + USEC_PER_MSEC);
+    usec_t wait = (usec_t)((1 - b->tokens) / b->per_second * (double)USEC_PER_SEC);
+    client_timer_set(w->o.client, &b->timer, now + wait + USEC_PER_MSEC);
     return false;
+}
+
+static bool may_send(struct writer *w, enum lane_id id)
+{
+    return (id != LANE_EVENT || take_token(w, &w->events)) &&
+           (id != LANE_NOTICE || take_token(w, &w->notices));
 }
 
 /* The first order of the lane that may fly; its key goes to *ret_key. */
@@ -239,10 +266,16 @@ static struct order *next_order(struct writer *w, struct lane *lane, char **ret_
     return NULL;
 }
 
+static bool lane_busy(const struct lane *lane)
+{
+    return lane->waiting > 0 || lane->flying > 0;
+}
+
+/* What people read comes after what members wait for. */
 static int most_now(const struct writer *w, enum lane_id id)
 {
-    bool committing = w->lanes[LANE_BIND].waiting > 0;
-    return committing && id >= LANE_STATUS ? 1 : w->lanes[id].most;
+    bool urgent = lane_busy(&w->lanes[LANE_BIND]) || lane_busy(&w->lanes[LANE_NOMINATE]);
+    return urgent && id >= LANE_STATUS ? 1 : w->lanes[id].most;
 }
 
 static void pump_lanes(struct writer *w)
@@ -252,7 +285,7 @@ static void pump_lanes(struct writer *w)
         while (lane->waiting > 0 && lane->flying < most_now(w, id)) {
             cleanup_free char *key = NULL;
             struct order *o = next_order(w, lane, &key);
-            if (!o || (id == LANE_EVENT && !take_token(w)))
+            if (!o || !may_send(w, id))
                 break;
             launch(w, id, o, key);
         }
@@ -272,7 +305,7 @@ void writer_pump(struct writer *w)
 bool writer_busy(const struct writer *w)
 {
     for (size_t i = 0; i < LANE_MAX; i++)
-        if (w->lanes[i].waiting > 0 || w->lanes[i].flying > 0)
+        if (lane_busy(&w->lanes[i]))
             return true;
     return false;
 }
@@ -320,8 +353,7 @@ static void overtake_status(struct writer *w, struct order *o)
 /* Gives the order up; whoever waits for its outcome is told. */
 static void refuse(struct writer *w, struct order *o, const char *why, enum gang_outcome outcome)
 {
-    api_metrics_count(w->o.metrics, "api_dropped_total", "queue",
-                      w->lanes[kinds[o->kind].lane].name);
+    api_metrics_count(w->o.metrics, "api_dropped_total", "queue", w->lanes[lane_of(o)].name);
     if (o->kind == GANG_BIND || o->kind == GANG_READ_POD)
         writer_post(w, o->kind == GANG_BIND ? GANG_EV_BIND_DONE : GANG_EV_POD_READ, o->uid, o->node,
                     why, outcome);
@@ -339,7 +371,7 @@ static bool is_name(const char *s)
 
 static bool make_room(struct writer *w, struct order *o)
 {
-    struct lane *lane = &w->lanes[kinds[o->kind].lane];
+    struct lane *lane = &w->lanes[lane_of(o)];
     if (lane->waiting < lane->room)
         return true;
     if (o->kind != GANG_EVENT && o->kind != GANG_STATUS)
@@ -366,7 +398,7 @@ void writer_take(struct writer *w, struct order *o)
         refuse(w, o, NO_ROOM, OUTCOME_UNCLEAR);
         return;
     }
-    enqueue(w, &w->lanes[kinds[o->kind].lane], o);
+    enqueue(w, &w->lanes[lane_of(o)], o);
 }
 
 /* ---- flights ---- */
@@ -432,7 +464,8 @@ struct writer *writer_free(struct writer *w)
     for (size_t i = 0; i < LANE_MAX; i++)
         list_for_each_safe (o, &w->lanes[i].queue, struct order, link)
             order_free(o);
-    client_timer_clear(w->o.client, &w->tokens_timer);
+    client_timer_clear(w->o.client, &w->events.timer);
+    client_timer_clear(w->o.client, &w->notices.timer);
     map_for_each (e, &w->series) {
         struct series *s = e->value;
         free(s->name);

@@ -31,7 +31,24 @@ struct order {
     int behind;     /* STATUS: others of the same group that wait before it */
 };
 
-enum lane_id { LANE_BIND, LANE_READ, LANE_NOMINATE, LANE_STATUS, LANE_EVENT, LANE_MAX };
+/* Events of PodGroups have a lane before those of pods: a large gang's notices do not keep a word
+ * about another gang waiting. */
+enum lane_id {
+    LANE_BIND,
+    LANE_READ,
+    LANE_NOMINATE,
+    LANE_STATUS,
+    LANE_EVENT,
+    LANE_NOTICE,
+    LANE_MAX
+};
+
+/* So many orders of a lane may be sent; filled with time. */
+struct bucket {
+    double tokens, per_second, burst;
+    usec_t at;
+    struct client_timer timer; /* pumps when there is a token again */
+};
 
 struct lane {
     const char *name; /* metric label */
@@ -69,9 +86,7 @@ struct writer {
     struct map statuses;    /* key of group -> struct order, the newest waiting */
     struct map flying;      /* keys of groups and pods that have a flight -> struct flight */
     struct map series;      /* "uid reason text" -> struct series */
-    double tokens;          /* of the events' bucket */
-    usec_t tokens_at;
-    struct client_timer tokens_timer;
+    struct bucket events, notices;
     bool status_forbidden, event_forbidden, nominate_forbidden; /* logged */
 };
 
