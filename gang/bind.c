@@ -47,19 +47,26 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
 {
     char key[20];
     uint64_t id = pod->call;
-    bool held = pod->charge == CHARGE_NONE;
+    hold_end(core, pod);
     pod->call = 0;
     map_remove(&core->calls, call_key(id, key));
     timer_stop(core, pod_timer(pod, TIMER_CALL));
     reply_id(core, id, error);
     /* An error makes the scheduler forget the pod and clear its nomination; it comes again by
      * itself, after its backoff. */
-    if (error[0]) {
-        free(STEAL(pod->nominated));
+    if (error[0])
         pod->sent = false;
-    }
-    if (held && pod->gang)
+    if (pod->gang)
         gang_touch(core, pod->gang);
+}
+
+void hold_end(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->held)
+        return;
+    pod->held = false;
+    if (--pod->gang->n_held == 0)
+        timer_stop(core, &pod->gang->timers[TIMER_HOLD]);
 }
 
 static void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
@@ -70,34 +77,22 @@ static void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
     map_set(&core->calls, call_key(id, key), pod);
 }
 
-void refuse_holds(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
-{
-    list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod && slot->pod->call)
-            reply_bind(core, slot->pod,
-                       reason_call(core, why, gang, slot->pod->facts, slot->node->name));
-    gang->hold_since = 0;
-    timer_stop(core, &gang->timers[TIMER_HOLD]);
-}
-
 void hold_timer_fired(struct gang_core *core, struct gang *gang)
 {
     core->stats.hold_timeouts++;
     struct tally t = tally(core, gang);
     cleanup_free char *text = reason_hold(gang, &t, core->config.hold);
     list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod && slot->pod->call)
+        if (slot->pod && slot->pod->held)
             reply_bind(core, slot->pod, text);
-    gang->hold_since = 0;
 }
 
 void call_closed(struct gang_core *core, uint64_t id)
 {
     char key[20];
     struct pod *pod = map_get(&core->calls, call_key(id, key));
-    if (pod && pod->charge == CHARGE_NONE)
-        reply_bind(core, pod,
-                   reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
+    if (pod && pod->held)
+        reply_bind(core, pod, reason_call(core, REASON_CALL_CLOSED, pod->gang, pod->facts, NULL));
 }
 
 void stop_all(struct gang_core *core)
@@ -122,6 +117,7 @@ static void send_binding(struct gang_core *core, struct pod *pod)
 
 static void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
 {
+    hold_end(core, pod);
     if (pod->slot)
         slot_free(core, pod->slot); /* the reservation becomes the charge */
     charge(core, pod, node, CHARGE_BINDING);
@@ -132,27 +128,26 @@ static void begin_binding(struct gang_core *core, struct pod *pod, struct node *
     send_binding(core, pod);
 }
 
-static void commit(struct gang_core *core, struct gang *gang)
+void bind_held(struct gang_core *core, struct gang *gang)
 {
-    core->stats.commits++;
-    timer_stop(core, &gang->timers[TIMER_HOLD]);
-    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
-    gang->hold_since = 0;
-    gang_enter(core, gang, GANG_COMMITTING);
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod && slot->pod->call)
+        if (slot->pod && slot->pod->held)
             begin_binding(core, slot->pod, slot->node);
 }
 
 void commit_if_quorum(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->facts || !gang->n_slots || core->stopping)
+    if (!gang->facts || gang->n_held == 0 || core->stopping)
         return;
     if (gang->state != GANG_PLANNED && gang->state != GANG_RECOVERING)
         return;
     struct tally t = tally(core, gang);
-    if (t.held > 0 && t.held + t.bound + t.binding >= gang_needed(gang))
-        commit(core, gang);
+    if (t.held + t.bound + t.binding < gang_needed(gang))
+        return;
+    core->stats.commits++;
+    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+    gang_enter(core, gang, GANG_COMMITTING);
+    bind_held(core, gang);
 }
 
 /* ---- the bind verb ---- */
@@ -162,26 +157,25 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     struct gang *gang = pod->gang;
     open_call(core, pod, id);
     core->stats.holds++;
-    if (!gang->hold_since) {
-        gang->hold_since = core->now;
+    pod->held = pod->sent = true;
+    pod->held_node = pod->slot->node->id;
+    if (gang->n_held++ == 0)
         timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
-    }
     commit_if_quorum(core, gang);
 }
 
-/* Beside the ledger; a resource that the node does not have at all is somebody else's to count
- * (ignoredByScheduler of another extender). */
-static bool room_for_one(struct gang_core *core, struct node *node, const struct shape *shape)
+/* A hold that completes the quorum ends at once: it needs no place among the held. */
+static bool may_hold(const struct gang_core *core, const struct gang *gang)
 {
-    if (node_make_room(core, node, shape))
+    if (map_count(&core->calls) < core->config.max_holds)
         return true;
-    int lacking = node_short(node, shape);
-    return lacking >= 0 && amount_of(&node->allocatable, (uint32_t)lacking) == 0;
+    struct tally t = tally(core, gang);
+    return t.held + t.bound + t.binding + 1 >= gang_needed(gang);
 }
 
 static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
 {
-    if (!room_for_one(core, node, pod->shape)) {
+    if (!node_make_room(core, node, pod->shape)) {
         reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
         return;
     }
@@ -193,15 +187,13 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
 {
     struct gang *gang = pod->gang;
     bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;
-    if (placed && pod->slot && pod->slot->node != node) {
-        node_freed(core, pod->slot->node);
-        slot_free(core, pod->slot);
-    }
+    if (placed && pod->slot && pod->slot->node != node)
+        slot_release(core, pod->slot, REASON_SLOT_MOVED);
     bool in_place = pod->slot && pod->slot->node == node;
     if (in_place && (placed || gang->state == GANG_COMMITTING)) {
         open_call(core, pod, id);
         begin_binding(core, pod, node);
-    } else if (in_place && map_count(&core->calls) >= core->config.max_holds) {
+    } else if (in_place && !may_hold(core, gang)) {
         reply_id(core, id, reason_call(core, REASON_TOO_MANY_HOLDS, gang, pod->facts, NULL));
     } else if (in_place) {
         hold(core, pod, id);
@@ -226,6 +218,11 @@ static void bind_again(struct gang_core *core, struct pod *pod, const char *node
         open_call(core, pod, id);
         timer_set(core, pod_timer(pod, TIMER_CALL), core->now + core->config.hold);
     }
+}
+
+void refuse_bind(struct gang_core *core, uint64_t id, enum gang_reason_code why)
+{
+    reply_id(core, id, reason_call(core, why, NULL, NULL, NULL));
 }
 
 void answer_bind(struct gang_core *core, const struct gang_event *ev)
@@ -280,10 +277,14 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (pod->call)
         reply_bind(core, pod, why);
     uncharge(core, pod);
-    if (pod->gang) {
-        tell_event(core, pod->gang, true, "BindingRefused", why);
-        gang_touch(core, pod->gang);
-    }
+    struct gang *gang = pod->gang;
+    if (!gang)
+        return;
+    reason_set(gang, REASON_BIND_REFUSED,
+               xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->ref.ns,
+                         gang->ref.name, pod->facts->name, why));
+    tell_event(core, gang, true, "BindingRefused", gang->reason.text);
+    gang_touch(core, gang);
 }
 
 static void settle_later(struct gang_core *core, struct pod *pod)
@@ -311,6 +312,23 @@ static struct pod *awaited(struct gang_core *core, const struct gang_event *ev)
     return pod && pod->charge == CHARGE_BINDING ? pod : NULL;
 }
 
+/* Bound, never shown by the watch, and gone when it was looked for. */
+static void forget_unseen(struct gang_core *core, const struct gang_event *ev)
+{
+    struct pod *pod = pod_by_uid(core, ev->result.uid);
+    if (pod && pod->charge == CHARGE_ASSIGNED && pod_timer(pod, TIMER_UNSEEN)->node.pos &&
+        ev->result.outcome == OUTCOME_REFUSED)
+        pod_remove(core, pod);
+}
+
+static void bound_elsewhere(struct gang_core *core, struct pod *pod, const char *name)
+{
+    refused(core, pod, reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, name));
+    struct node *node = node_get(core, name);
+    charge(core, pod, node, CHARGE_ASSIGNED);
+    node_settle(core, node);
+}
+
 void binding_done(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = awaited(core, ev);
@@ -332,15 +350,16 @@ void binding_done(struct gang_core *core, const struct gang_event *ev)
 void pod_read(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = awaited(core, ev);
-    if (!pod)
+    if (!pod) {
+        forget_unseen(core, ev);
         return;
+    }
     switch (ev->result.outcome) {
     case OUTCOME_OK:
-        if (str_eq(ev->result.node, pod->node->name))
+        if (!ev->result.node || strcmp(ev->result.node, pod->node->name) == 0)
             bound(core, pod);
         else
-            refused(core, pod,
-                    reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, ev->result.node));
+            bound_elsewhere(core, pod, ev->result.node);
         break;
     case OUTCOME_REFUSED:
         refused(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
@@ -354,8 +373,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
 {
     if (kind == TIMER_CALL) {
         if (pod->call)
-            reply_bind(core, pod,
-                       reason_call(core, REASON_BIND_REFUSED, pod->gang, pod->facts, NULL));
+            reply_bind(core, pod, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
     } else if (kind == TIMER_RETRY) {
         if (pod->charge == CHARGE_BINDING)
             send_binding(core, pod); /* to the same node, for the same UID */

@@ -36,7 +36,18 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
 static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     struct tally t = tally(core, gang);
-    int slots = 0;
+    int slots = 0, held = 0;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        held += pod->held;
+        if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))
+            return err_set(err, ERR_INTERNAL,
+                           "gang %s: %s is held for a node that is not its slot's", gang->key,
+                           pod->facts->name);
+    }
+    if (held != gang->n_held || (held && !gang->timers[TIMER_HOLD].node.pos))
+        return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d, %s", gang->key,
+                       held, gang->n_held,
+                       gang->timers[TIMER_HOLD].node.pos ? "limited" : "without limit");
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         slots++;
         const struct pod *pod = slot->pod;
@@ -73,7 +84,7 @@ static int check_calls(const struct gang_core *core, struct err *err)
         if (core->now - pod->call_since > core->config.hold)
             return err_set(err, ERR_INTERNAL, "I3: the bind call of %s/%s is held beyond its limit",
                            pod->facts->ns, pod->facts->name);
-        if (pod->charge == CHARGE_NONE && !pod->slot)
+        if (pod->charge == CHARGE_NONE && !pod->held)
             return err_set(err, ERR_INTERNAL, "the bind call of %s/%s is held without a slot",
                            pod->facts->ns, pod->facts->name);
     }

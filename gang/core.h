@@ -2,7 +2,8 @@
 /*
  * core.h - the inside of gang/: its objects and who changes what. For gang/ only.
  *
- *   picture.c  nodes, pods and what is charged where (the ledger)
+ *   picture.c  nodes and pods, as the facts say
+ *   ledger.c   what is charged and reserved on a node
  *   shape.c    pods that are alike for placement, resources by number
  *   life.c     a gang from its first member to Done: states, attempts, backoff
  *   plan.c     a place for every member that is needed, or none
@@ -15,8 +16,8 @@
  *   view.c     looking in from outside
  *
  * The ledger. A node has three sums per resource: allocatable (facts), used (pods charged:
- * assigned, or with a Binding under way) and reserved (slots). Only charge()/uncharge() and
- * slot_add()/slot_free() change used and reserved. After a step used + reserved <= allocatable
+ * assigned, or with a Binding under way) and reserved (slots). Only ledger.c changes used and
+ * reserved. After a step used + reserved <= allocatable
  * on every node, unless assigned pods alone exceed it.
  *
  * A member on its way: Unscheduled -> Assumed (has a slot) -> Held (its bind call waits) ->
@@ -31,6 +32,8 @@
 #include "base/map.h"
 #include "gang/gang.h"
 
+/* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
+#define GONE_MAX ((size_t)16384)
 /* A pod learnt from filter that the watch has not shown for so long never existed for us. */
 #define UNSEEN_LIMIT (60 * USEC_PER_SEC)
 /* How long a new reason waits for the scheduler to ask, before members are told by event. */
@@ -70,7 +73,11 @@ struct node {
     struct gang_node_facts *facts; /* NULL: only known from a pod that runs there */
     uint32_t id;                   /* small, reused */
     uint64_t gen;                  /* grows with every change of facts */
-    uint64_t freed;                /* core->clock when something was last freed or changed here */
+    uint64_t freed;                /* core->clock when room last grew here, by our count */
+    uint64_t changed;              /* the same, by what kube-scheduler can know */
+    uint64_t woken;                /* core->freed when a starved pod was last sent here */
+    uint64_t offered;              /* core->offers of the filter call that last offered it */
+    uint32_t offer_index;          /* its place among the names of that call */
     struct amounts allocatable, used, reserved;
     struct list pods;  /* charged here */
     struct list slots; /* reserved here */
@@ -79,7 +86,8 @@ struct node {
 };
 
 enum timer_kind {
-    TIMER_ATTEMPT,  /* gang: the attempt's schedule timeout; Placed: unused slots of extras go */
+    TIMER_ATTEMPT,  /* gang: the attempt's schedule timeout */
+    TIMER_EXTRAS,   /* gang: Placed; slots that no extra came for are released */
     TIMER_BACKOFF,  /* gang: the backoff is over */
     TIMER_HOPE,     /* gang: members that do not exist yet are not hoped for any longer */
     TIMER_HOLD,     /* gang: its oldest held call must be answered */
@@ -90,13 +98,14 @@ enum timer_kind {
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
     TIMER_RETRY,              /* pod: read or bind again */
     TIMER_UNSEEN,             /* pod: learnt from filter, the watch never showed it */
+    TIMER_WAKE,               /* core: starved pods are left to wake */
 };
-enum { POD_TIMERS = TIMER_UNSEEN + 1 - GANG_TIMERS };
+enum { POD_TIMERS = TIMER_WAKE - GANG_TIMERS };
 
 struct timer {
     struct heap_node node;
     enum timer_kind kind;
-    void *owner; /* struct gang or struct pod, by kind */
+    void *owner; /* struct gang or struct pod, by kind; NULL: the core */
 };
 
 struct slot {
@@ -105,6 +114,7 @@ struct slot {
     struct node *node;
     struct shape *shape;
     struct pod *pod; /* NULL: expected, a member that does not exist yet */
+    bool steered;    /* its member was nominated here because the node was not offered */
 };
 
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
@@ -119,10 +129,12 @@ struct pod {
     struct slot *slot;
     uint64_t call; /* bind call not yet answered; 0: none */
     usec_t call_since;
-    bool sent;     /* filter named its slot: it is on its way to bind there */
-    bool rejected; /* filter said no since it was last steered: only a write wakes it */
+    bool held;          /* the call waits for the quorum; it asks for the slot's node */
+    uint32_t held_node; /* id of that node */
+    bool sent;          /* filter named its slot: it is on its way to bind there */
+    bool rejected;      /* filter said no since it was last steered: only a write wakes it */
     enum gang_reason_code told; /* the reason last sent to it as an event */
-    char *nominated;            /* where we last nominated it; NULL: nowhere */
+    char *nominated;            /* status.nominatedNodeName, as far as we know */
     int bind_tries;
     struct timer timers[POD_TIMERS];
 };
@@ -180,7 +192,8 @@ struct gang {
     usec_t first_seen; /* its first member, of this run; 0: none */
     int attempts, backoffs;
     usec_t last_failure; /* orders it behind its equals; 0: none */
-    usec_t hold_since;   /* of its oldest held call; 0: none */
+    int n_held;          /* members whose bind call is held */
+    int32_t priority;    /* gang_priority() at its last review */
     struct evidence *evidence;
     size_t n_evidence;
     uint64_t told_words, told_figures, told_text; /* digests of the status last emitted */
@@ -214,9 +227,11 @@ struct gang_core {
     struct map gangs;       /* key -> gang */
     struct map calls;       /* id -> pod with that bind call open */
     struct list touched;    /* gangs to review, then to tell about */
-    uint64_t starved_tried; /* core->freed when the starved were last looked at */
-    struct list starved;    /* ordinary pods refused because of reservations */
-    char **gone;            /* ring of uids of deleted pods */
+    uint64_t starved_tried; /* freed when the starved were last looked at */
+    struct timer wake;
+    uint64_t offers;     /* filter calls whose names were looked up */
+    struct list starved; /* ordinary pods refused because of reservations */
+    char **gone;         /* ring of uids of deleted pods */
     size_t gone_at, n_gone;
     struct map gone_set;
     char **resources; /* number -> name */
@@ -255,17 +270,30 @@ struct node *node_by_name(const struct gang_core *core, const char *name);
 int node_short(const struct node *node, const struct shape *shape);
 /* As node_short, and host ports: -2 is a port conflict. */
 int node_misfit(const struct node *node, const struct shape *shape);
-bool node_overfull(const struct node *node);
+/*
+ * For pods that kube-scheduler has judged itself: whether one fits beside the reservations. A
+ * resource that the node does not have at all is somebody else's to count (ignoredByScheduler of
+ * another extender), as are host ports of assigned pods.
+ */
+bool node_takes(const struct node *node, const struct shape *shape);
+/* Whether it would, if all slots whose member is not at bind had moved away. */
+bool node_could_take(const struct node *node, const struct shape *shape);
+/* Assigned pods and slots exceed the node in something the slot needs. */
+bool slot_in_excess(const struct slot *slot);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
 void uncharge(struct gang_core *core, struct pod *pod);
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
                       struct node *node);
 /* The pod takes the slot, which was expected to be filled. */
 void slot_fill(struct slot *slot, struct pod *pod);
-/* The reservation ends; whether the room is free now or charged is the caller's to say. */
+/* The reservation ends, to become a charge or as if it had never been. */
 void slot_free(struct gang_core *core, struct slot *slot);
-/* Capacity grew on this node. */
+/* The place is given up: its room is free, a held call is answered with the code's sentence. */
+void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
+/* Room grew on this node by our count; by what the scheduler knows too. */
 void node_freed(struct gang_core *core, struct node *node);
+void node_changed(struct gang_core *core, struct node *node);
+struct node *node_get(struct gang_core *core, const char *name);
 struct pod *pod_by_uid(const struct gang_core *core, const char *uid);
 struct pod *pod_by_name(const struct gang_core *core, const char *ns, const char *name);
 bool pod_was_deleted(const struct gang_core *core, const char *uid);
@@ -298,6 +326,8 @@ int gang_needed(const struct gang *gang);
 int32_t gang_priority(const struct gang *gang);
 void gang_touch(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
+/* The attempt failed: all is released, and the gang waits with jitter before the next. */
+void back_off(struct gang_core *core, struct gang *gang);
 /* Where a gang goes whose plan is gone. */
 enum gang_state gang_without_plan(const struct gang *gang);
 /* Brings the states of all stale gangs in line with the facts; true when there were any. */
@@ -315,9 +345,10 @@ static inline struct timer *pod_timer(struct pod *pod, enum timer_kind kind)
 void plan_pass(struct gang_core *core);
 /* Undoes the plan as a whole; held calls are answered with the code's sentence. */
 void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
-/* A slot must leave its node: to another that fits, or the plan is dropped. */
-void slot_move_or_drop(struct gang_core *core, struct slot *slot);
-/* Moves slots off a node until it is not overfull, or no slots are left there. */
+/* A slot must leave its node: to another that fits, else the gang is one short and is planned
+ * again. */
+void slot_leave(struct gang_core *core, struct slot *slot);
+/* Moves slots off a node until none of them is in excess. */
 void node_settle(struct gang_core *core, struct node *node);
 /* Frees room for one pod of the shape by moving slots whose member is not at bind yet. */
 bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape);
@@ -330,7 +361,13 @@ void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape
 void evidence_forget(struct gang_core *core, struct gang *gang);
 /* Writes the nomination: wakes the pod and steers it. NULL clears. */
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node);
+/* Takes back the nominations of members that have no place. */
+void clear_nominations(struct gang_core *core, struct gang *gang);
+/* An ordinary pod (or one of a Placed gang) that reservations keep out sleeps until woken. */
+void starve(struct gang_core *core, struct pod *pod);
 void wake_starved(struct gang_core *core);
+/* The refusals that still hold may be tried again at the earliest of their ends. */
+void evidence_arm(struct gang_core *core, struct gang *gang);
 
 /* ---- filter.c ---- */
 void answer_filter(struct gang_core *core, struct gang_event *ev);
@@ -339,9 +376,12 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev);
 
 /* ---- bind.c ---- */
 void answer_bind(struct gang_core *core, const struct gang_event *ev);
+void refuse_bind(struct gang_core *core, uint64_t id, enum gang_reason_code why);
 void reply_bind(struct gang_core *core, struct pod *pod, const char *error);
-/* Answers every held call of the gang. */
-void refuse_holds(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
+/* The pod's call is no hold any more (answered, or its Binding is sent). */
+void hold_end(struct gang_core *core, struct pod *pod);
+/* Sends the Bindings of all held members. */
+void bind_held(struct gang_core *core, struct gang *gang);
 void call_closed(struct gang_core *core, uint64_t id);
 void binding_done(struct gang_core *core, const struct gang_event *ev);
 void pod_read(struct gang_core *core, const struct gang_event *ev);

@@ -57,8 +57,10 @@ const char *gang_state_name(enum gang_state state);
     X(SLOT_MOVED, "SlotMoved")                                                                     \
     X(HOLD_LIMIT, "HoldLimit")                                                                     \
     X(HOLD_SUPERSEDED, "HoldSuperseded")                                                           \
+    X(CALL_CLOSED, "CallClosed")                                                                   \
     X(TOO_MANY_HOLDS, "TooManyHolds")                                                              \
-    X(BIND_REFUSED, "BindRefused")                                                                 \
+    X(BIND_OPEN, "BindingOpen")                                                                    \
+    X(BIND_REFUSED, "BindingRefused")                                                              \
     X(NOT_SYNCED, "NotSynced")                                                                     \
     X(STOPPING, "Stopping")
 

@@ -60,14 +60,32 @@ static int index_of(const struct gang_event *ev, const char *name)
     return -1;
 }
 
+/* Marks the offered nodes with their place in the list. */
+static void look_up_names(struct gang_core *core, const struct gang_event *ev)
+{
+    core->offers++;
+    for (size_t i = 0; i < ev->n_names; i++) {
+        struct node *node = node_by_name(core, ev->names[i]);
+        if (node) {
+            node->offered = core->offers;
+            node->offer_index = (uint32_t)i;
+        }
+    }
+}
+
+static int offered_at(const struct gang_core *core, const struct node *node)
+{
+    return node->offered == core->offers ? (int)node->offer_index : -1;
+}
+
 /* A slot of the same shape on an offered node, expected or of a sibling that is not on its way
  * yet: swap. */
-static int swap_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+static int swap_slot(struct gang_core *core, struct pod *pod)
 {
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
-        int at = slot->shape == pod->shape && slot->pod != pod && !(slot->pod && slot->pod->sent)
-                     ? index_of(ev, slot->node->name)
-                     : -1;
+        bool free_to_swap = slot->shape == pod->shape && slot->pod != pod &&
+                            !(slot->pod && (slot->pod->sent || slot->pod->held));
+        int at = free_to_swap ? offered_at(core, slot->node) : -1;
         if (at < 0)
             continue;
         struct slot *mine = pod->slot;
@@ -84,25 +102,21 @@ static int swap_slot(struct gang_core *core, struct pod *pod, const struct gang_
 }
 
 /* The best offered node with room for the member: its slot moves there. */
-static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+static int move_slot(struct gang_core *core, struct pod *pod)
 {
     struct node *best = NULL;
-    int best_at = -1;
-    for (size_t i = 0; i < ev->n_names; i++) {
-        struct node *node = node_by_name(core, ev->names[i]);
-        if (node && node_misfit(node, pod->shape) == -1 && !shape_refusal(pod->shape, node) &&
-            (!best || node_better(pod->shape, node, best))) {
+    for (size_t i = 0; i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (node && offered_at(core, node) >= 0 && node_misfit(node, pod->shape) == -1 &&
+            !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
             best = node;
-            best_at = (int)i;
-        }
     }
     if (!best)
         return -1;
-    node_freed(core, pod->slot->node);
-    slot_free(core, pod->slot);
+    slot_release(core, pod->slot, REASON_SLOT_MOVED);
     slot_fill(slot_add(core, pod->gang, pod->shape, best), pod);
     core->stats.slots_moved++;
-    return best_at;
+    return offered_at(core, best);
 }
 
 /*
@@ -118,10 +132,30 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
     if (at >= 0 || own_call)
         return at;
-    at = swap_slot(core, pod, ev);
-    if (at < 0)
-        at = move_slot(core, pod, ev);
-    return at;
+    look_up_names(core, ev);
+    at = swap_slot(core, pod);
+    return at >= 0 ? at : move_slot(core, pod);
+}
+
+/* The member can have its place given up and the needed set be complete all the same. */
+static bool is_extra(const struct gang_core *core, const struct gang *gang)
+{
+    struct tally t = tally(core, gang);
+    return gang->n_slots - 1 + t.bound + t.binding >= gang_needed(gang);
+}
+
+/* The list was whole: the scheduler refuses the member every other node. */
+static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    struct gang *gang = pod->gang;
+    if (is_extra(core, gang))
+        slot_release(core, pod->slot, REASON_SLOT_MOVED);
+    else
+        plan_drop(core, gang, REASON_SLOT_MOVED);
+    /* After the release: what it freed is no news about the nodes not offered here. */
+    evidence_add(core, gang, pod->shape, ev->names, ev->n_names);
+    gang->retry = true;
+    gang_touch(core, gang);
 }
 
 static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
@@ -135,27 +169,24 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
         return;
     }
     struct gang *gang = pod->gang;
-    const struct node *node = pod->slot->node;
+    struct slot *slot = pod->slot;
     reply_none(core, ev, pod,
-               reason_call(core, REASON_NODE_NOT_OFFERED, gang, pod->facts, node->name));
+               reason_call(core, REASON_NODE_NOT_OFFERED, gang, pod->facts, slot->node->name));
     if (ev->n_names == 1 && str_eq(ev->names[0], nominated))
         return;
-    if (ev->n_names >= SAMPLE_SIZE) { /* no evidence: ask for that very node */
-        nominate(core, pod, node);
-        return;
+    if (ev->n_names < SAMPLE_SIZE) {
+        believe(core, pod, ev);
+    } else if (!slot->steered) { /* a sample is no evidence: ask for that very node, once */
+        slot->steered = true;
+        nominate(core, pod, slot->node);
     }
-    plan_drop(core, gang, REASON_SLOT_MOVED);
-    /* After the drop: what it freed is no news about the nodes not offered here. */
-    evidence_add(core, gang, pod->shape, ev->names, ev->n_names);
-    gang->retry = true;
-    gang_touch(core, gang);
 }
 
 /* ---- pods that are judged by the reservations alone ---- */
 
 static const struct slot *kept_out_by(const struct node *node, const struct shape *shape)
 {
-    if (!node || !node->n_slots || node_misfit(node, shape) == -1)
+    if (!node || !node->n_slots || node_takes(node, shape))
         return NULL;
     return CONTAINER_OF(node->slots.next, struct slot, in_node);
 }
@@ -182,9 +213,11 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     r->n_passed = n_passed;
     r->refused = refused;
     r->n_refused = n_refused;
-    if (n_passed == 0 && list_empty(&pod->in_starved)) {
+    if (n_passed == 0) {
         pod->rejected = true;
-        list_push(&core->starved, &pod->in_starved);
+        starve(core, pod);
+    } else {
+        list_remove(&pod->in_starved);
     }
 }
 
@@ -201,8 +234,8 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
-        if (other) {
-            reply_none(core, ev, NULL, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
+        if (other) { /* an error: the scheduler tries again by itself, nothing else would wake it */
+            reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
         }
         pod = learn_pod(core, STEAL(ev->pod));
@@ -216,11 +249,14 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     struct gang *gang = pod->gang;
     if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
         reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
+    bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;
+    if (placed && pod->slot && index_of(ev, pod->slot->node->name) < 0)
+        slot_release(core, pod->slot, REASON_SLOT_MOVED); /* it may go anywhere now */
     if (pod->slot)
         filter_slot(core, pod, ev, nominated);
-    else if (gang->state == GANG_PLACED || gang->state == GANG_DONE)
+    else if (placed)
         filter_ordinary(core, pod, ev);
-    else if (gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING) {
+    else if (gang->n_slots || gang->state == GANG_COMMITTING) {
         cleanup_free char *text =
             xasprintf("gang %s/%s: above minimum, no room", gang->ref.ns, gang->ref.name);
         reply_none(core, ev, pod, text);

@@ -26,6 +26,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
         core->scheduler_names[i] = xstrdup(config->scheduler_names[i]);
     list_init(&core->touched);
     list_init(&core->starved);
+    core->wake.kind = TIMER_WAKE;
     resource_number(core, "pods");
     resource_number(core, "cpu");
     resource_number(core, "memory");
@@ -34,8 +35,8 @@ struct gang_core *gang_core_new(const struct gang_config *config)
 
 static void free_gone(struct gang_core *core)
 {
-    map_for_each (e, &core->gone_set)
-        free(e->value);
+    for (size_t i = 0; core->gone && i < GONE_MAX; i++)
+        free(core->gone[i]);
     map_done(&core->gone_set);
     free(core->gone);
 }
@@ -125,7 +126,7 @@ static void fire_timers(struct gang_core *core)
         timer_stop(core, t);
         if (t->kind < GANG_TIMERS)
             gang_timer(core, t->owner, t->kind);
-        else
+        else if (t->kind != TIMER_WAKE) /* the step wakes by itself */
             pod_timer_fired(core, t->owner, t->kind);
     }
 }
@@ -144,8 +145,20 @@ static void decide(struct gang_core *core)
     review_touched(core);
 }
 
+/* A bind whose caller went away in the same batch: it was dead before it was heard. */
+static bool closed_already(const struct gang_event *events, size_t n, uint64_t id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (events[i].kind == GANG_EV_CALL_CLOSED && events[i].id == id)
+            return true;
+    return false;
+}
+
 static void answer_calls(struct gang_core *core, struct gang_event *events, size_t n)
 {
+    bool any_closed = false;
+    for (size_t i = 0; i < n; i++)
+        any_closed |= events[i].kind == GANG_EV_CALL_CLOSED;
     for (size_t i = 0; i < n; i++)
         switch (events[i].kind) {
         case GANG_EV_FILTER:
@@ -158,7 +171,10 @@ static void answer_calls(struct gang_core *core, struct gang_event *events, size
             answer_preempt(core, &events[i]);
             break;
         case GANG_EV_BIND:
-            answer_bind(core, &events[i]);
+            if (any_closed && closed_already(events, n, events[i].id))
+                refuse_bind(core, events[i].id, REASON_CALL_CLOSED);
+            else
+                answer_bind(core, &events[i]);
             break;
         default:
             break;

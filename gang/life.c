@@ -15,6 +15,8 @@
 
 /* A minimum beyond this is a typing mistake, not a gang. */
 #define MEMBERS_MAX INT64_C(1000000)
+/* A timeout beyond a year is none. */
+#define TIMEOUT_MAX (365 * 24 * 3600 * USEC_PER_SEC)
 
 /* ---- timers ---- */
 
@@ -82,6 +84,13 @@ void gang_drop(struct gang_core *core, struct gang *gang)
     free(gang);
 }
 
+/* What was decided for, and told to, one PodGroup object does not bind the next of its name. */
+static void forget_object(struct gang *gang)
+{
+    gang->ever_placed = gang->timed_out = false;
+    gang->told_words = gang->told_figures = gang->told_text = 0;
+}
+
 void take_group(struct gang_core *core, struct gang_group_facts *facts)
 {
     struct gang *gang = gang_get(core, &facts->ref);
@@ -90,10 +99,8 @@ void take_group(struct gang_core *core, struct gang_group_facts *facts)
                    gang->facts->priority != facts->priority ||
                    gang->facts->schedule_timeout != facts->schedule_timeout ||
                    !str_eq(gang->facts->uid, facts->uid);
-    if (gang->facts && !str_eq(gang->facts->uid, facts->uid)) {
-        gang->ever_placed = gang->timed_out = false; /* another object of the same name */
-        gang->told_words = 0;
-    }
+    if (gang->facts && !str_eq(gang->facts->uid, facts->uid))
+        forget_object(gang); /* another object of the same name */
     gang_group_facts_free(gang->facts);
     gang->facts = facts;
     if (!changed) /* most likely our own status write */
@@ -108,6 +115,7 @@ void take_group_gone(struct gang_core *core, const struct gang_ref *ref)
     if (!gang)
         return;
     gang->facts = gang_group_facts_free(gang->facts);
+    forget_object(gang);
     gang_touch(core, gang);
 }
 
@@ -130,7 +138,7 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
         t->scheduler = pod->facts->scheduler;
     } else {
         t->plannable++;
-        t->held += pod->call != 0;
+        t->held += pod->held;
     }
 }
 
@@ -237,10 +245,8 @@ static void end_hope(struct gang_core *core, struct gang *gang)
     gang->hoping = false;
     timer_stop(core, &gang->timers[TIMER_HOPE]);
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
-        if (!slot->pod) {
-            node_freed(core, slot->node);
-            slot_free(core, slot);
-        }
+        if (!slot->pod)
+            slot_release(core, slot, REASON_SLOT_MOVED);
 }
 
 static void hope(struct gang_core *core, struct gang *gang)
@@ -260,8 +266,10 @@ static void hope(struct gang_core *core, struct gang *gang)
 
 static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
 {
-    return gang->facts && gang->facts->schedule_timeout > 0 ? gang->facts->schedule_timeout
-                                                            : core->config.schedule_timeout;
+    usec_t t = gang->facts ? gang->facts->schedule_timeout : 0;
+    if (t <= 0)
+        t = core->config.schedule_timeout;
+    return t < TIMEOUT_MAX ? t : TIMEOUT_MAX;
 }
 
 static void begin_attempt(struct gang_core *core, struct gang *gang)
@@ -296,9 +304,14 @@ static void place(struct gang_core *core, struct gang *gang)
         tell_event(core, gang, false, "PodGroupScheduled", text);
     }
     gang->ever_placed = true;
-    /* Extras with a slot may still be on their way; what is unused after a while is released. */
+    /* Extras: those at bind join, those on their way keep their place for a while, those that
+     * were rejected pass singly now, and nothing else would wake them. */
+    bind_held(core, gang);
     if (gang->n_slots)
-        timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + core->config.hold);
+        timer_set(core, &gang->timers[TIMER_EXTRAS], core->now + core->config.hold);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->rejected && !pod->slot && pod_plannable(core, pod))
+            starve(core, pod);
 }
 
 /* The gang cannot be planned whatever the cluster looks like: it waits for its own facts. */
@@ -330,6 +343,10 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     int reachable = t->bound + t->binding + t->plannable;
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
+    if (gang->state == GANG_COMMITTING && t->bound == 0 && t->members >= needed) {
+        back_off(core, gang); /* every single Binding was refused */
+        return;
+    }
     if (t->members < needed && t->bound + t->binding == 0 && may_hope(core, gang, t)) {
         hope(core, gang);
         return;
@@ -366,6 +383,7 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
 static void review(struct gang_core *core, struct gang *gang)
 {
     struct tally t = tally(core, gang);
+    gang->priority = gang_priority(gang);
     char *text;
     if (!gang->facts) {
         assemble(core, gang, REASON_GROUP_MISSING, reason_members(gang, &t));
@@ -380,6 +398,8 @@ static void review(struct gang_core *core, struct gang *gang)
     bool whole = t.bound >= gang_needed(gang) || gang->ever_placed;
     if (whole && t.members > 0 && t.succeeded == t.members) {
         end_attempt(core, gang);
+        end_hope(core, gang);
+        plan_drop(core, gang, REASON_SLOT_MOVED);
         gang->ever_placed = true;
         gang_enter(core, gang, GANG_DONE);
         reason_set(gang, REASON_PLACED, xstrdup(""));
@@ -423,32 +443,42 @@ static usec_t jittered(const struct gang *gang, usec_t t)
     return t * 4 / 5 + (usec_t)((h >> 8) % 1000) * (t * 2 / 5) / 1000;
 }
 
-static void attempt_timed_out(struct gang_core *core, struct gang *gang)
+void back_off(struct gang_core *core, struct gang *gang)
 {
-    if (gang->state == GANG_PLACED) {
-        plan_drop(core, gang, REASON_SLOT_MOVED);
-        return;
-    }
-    if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED)
-        return;
-    core->stats.attempts_timed_out++;
-    struct tally t = tally(core, gang);
-    reason_set(gang, REASON_SCHEDULE_TIMEOUT,
-               reason_timeout(gang, &t, attempt_timeout(core, gang)));
-    plan_drop(core, gang, REASON_SCHEDULE_TIMEOUT);
+    plan_drop(core, gang, gang->reason.code);
+    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     usec_t pause = core->config.backoff_initial;
     for (int i = 0; i < gang->backoffs && pause < core->config.backoff_max; i++)
         pause *= 2;
     if (pause > core->config.backoff_max)
         pause = core->config.backoff_max;
     gang->backoffs++;
-    gang->timed_out = true;
     gang->last_failure = core->now;
     gang->retry = false;
     gang->tried = core->clock; /* its own release is no reason to try again at once */
     gang_enter(core, gang, GANG_BACKED_OFF);
-    tell_event(core, gang, true, "Timeout", gang->reason.text);
     timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + jittered(gang, pause));
+}
+
+static void attempt_timed_out(struct gang_core *core, struct gang *gang)
+{
+    if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED)
+        return;
+    core->stats.attempts_timed_out++;
+    struct tally t = tally(core, gang);
+    reason_set(gang, REASON_SCHEDULE_TIMEOUT,
+               reason_timeout(gang, &t, attempt_timeout(core, gang)));
+    gang->timed_out = true;
+    back_off(core, gang);
+    tell_event(core, gang, true, "Timeout", gang->reason.text);
+}
+
+/* Slots of a Placed gang that nobody came for. */
+static void release_extras(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        slot_release(core, slot, REASON_SLOT_MOVED);
+    clear_nominations(core, gang);
 }
 
 void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
@@ -467,6 +497,11 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         break;
     case TIMER_EVIDENCE:
         gang->retry = true;
+        evidence_arm(core, gang);
+        break;
+    case TIMER_EXTRAS:
+        if (gang->state == GANG_PLACED || gang->state == GANG_DONE)
+            release_extras(core, gang);
         break;
     case TIMER_NOTICE:
         tell_members(core, gang);

@@ -2,9 +2,6 @@
 #include "gang/core.h"
 #include "gang/predicates.h"
 
-/* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
-#define GONE_MAX ((size_t)16384)
-
 /* ---- nodes ---- */
 
 struct node *node_by_name(const struct gang_core *core, const char *name)
@@ -22,7 +19,7 @@ static uint32_t free_id(struct gang_core *core)
     return (uint32_t)core->n_ids++;
 }
 
-static struct node *node_get(struct gang_core *core, const char *name)
+struct node *node_get(struct gang_core *core, const char *name)
 {
     struct node *node = node_by_name(core, name);
     if (node)
@@ -60,67 +57,6 @@ void nodes_sweep(struct gang_core *core)
             node_drop(core, node);
     }
     core->sweep = false;
-}
-
-void node_freed(struct gang_core *core, struct node *node)
-{
-    node->freed = core->freed = ++core->clock;
-}
-
-int node_short(const struct node *node, const struct shape *shape)
-{
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        uint32_t r = shape->needs[i].resource;
-        int64_t in_use = amount_of(&node->used, r) + amount_of(&node->reserved, r);
-        if (shape->needs[i].amount > amount_of(&node->allocatable, r) - in_use)
-            return (int)r;
-    }
-    return -1;
-}
-
-static bool pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
-{
-    for (size_t i = 0; i < a->n_host_ports; i++)
-        for (size_t j = 0; j < b->n_host_ports; j++)
-            if (gang_ports_conflict(&a->host_ports[i], &b->host_ports[j]))
-                return true;
-    return false;
-}
-
-static const struct gang_pod_facts *shape_sample(const struct shape *shape)
-{
-    return list_empty(&shape->pods) ? NULL
-                                    : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
-}
-
-static bool ports_taken(const struct node *node, const struct shape *shape)
-{
-    const struct gang_pod_facts *want = shape_sample(shape);
-    list_for_each (pod, &node->pods, struct pod, in_node)
-        if (want && pod->shape->ports && pods_conflict(want, pod->facts))
-            return true;
-    list_for_each (slot, &node->slots, struct slot, in_node) {
-        const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
-        if (want && have && pods_conflict(want, have))
-            return true;
-    }
-    return false;
-}
-
-int node_misfit(const struct node *node, const struct shape *shape)
-{
-    int r = node_short(node, shape);
-    return r == -1 && shape->ports && ports_taken(node, shape) ? -2 : r;
-}
-
-bool node_overfull(const struct node *node)
-{
-    size_t n = node->used.n > node->reserved.n ? node->used.n : node->reserved.n;
-    for (uint32_t r = 0; r < n; r++)
-        if (amount_of(&node->used, r) + amount_of(&node->reserved, r) >
-            amount_of(&node->allocatable, r))
-            return true;
-    return false;
 }
 
 static bool grew(const struct amounts *before, const struct amounts *after)
@@ -171,7 +107,7 @@ static void evict_slots(struct gang_core *core, struct node *node)
         again = false;
         list_for_each (slot, &node->slots, struct slot, in_node)
             if (!node->facts || shape_refusal(slot->shape, node)) {
-                slot_move_or_drop(core, slot);
+                slot_leave(core, slot);
                 again = true; /* the list may have changed anywhere */
                 break;
             }
@@ -194,7 +130,7 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     if (!same_rules)
         node->gen = ++core->clock;
     if (!same_rules || more)
-        node_freed(core, node);
+        node_changed(core, node);
     if (!same_rules || !list_empty(&node->slots))
         evict_slots(core, node);
 }
@@ -209,85 +145,6 @@ void take_node_gone(struct gang_core *core, const char *name)
     node->allocatable.n = 0;
     evict_slots(core, node);
     core->sweep = true;
-}
-
-/* ---- the ledger ---- */
-
-static void add_needs(struct amounts *to, const struct shape *shape, int sign)
-{
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        uint32_t r = shape->needs[i].resource;
-        if (r >= to->n) {
-            to->v = xreallocarray(to->v, r + 1, sizeof *to->v);
-            while (to->n <= r)
-                to->v[to->n++] = 0;
-        }
-        to->v[r] += sign * shape->needs[i].amount;
-    }
-}
-
-void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
-{
-    if (pod->node != node) {
-        uncharge(core, pod);
-        add_needs(&node->used, pod->shape, 1);
-        pod->node = node;
-        list_push(&node->pods, &pod->in_node);
-        node->n_pods++;
-    }
-    pod->charge = how;
-}
-
-void uncharge(struct gang_core *core, struct pod *pod)
-{
-    struct node *node = pod->node;
-    if (!node)
-        return;
-    add_needs(&node->used, pod->shape, -1);
-    list_remove(&pod->in_node);
-    node->n_pods--;
-    pod->node = NULL;
-    pod->charge = CHARGE_NONE;
-    node_freed(core, node);
-    core->sweep |= !node->facts;
-}
-
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                      struct node *node)
-{
-    struct slot *slot = xcalloc(1, sizeof *slot);
-    core->n_slots++;
-    slot->gang = gang;
-    slot->node = node;
-    slot->shape = shape_ref(shape);
-    list_push(&gang->slots, &slot->in_gang);
-    gang->n_slots++;
-    list_push(&node->slots, &slot->in_node);
-    node->n_slots++;
-    add_needs(&node->reserved, slot->shape, 1);
-    return slot;
-}
-
-void slot_fill(struct slot *slot, struct pod *pod)
-{
-    slot->pod = pod;
-    pod->slot = slot;
-}
-
-void slot_free(struct gang_core *core, struct slot *slot)
-{
-    struct node *node = slot->node;
-    core->n_slots--;
-    add_needs(&node->reserved, slot->shape, -1);
-    list_remove(&slot->in_node);
-    node->n_slots--;
-    list_remove(&slot->in_gang);
-    slot->gang->n_slots--;
-    if (slot->pod)
-        slot->pod->slot = NULL;
-    shape_unref(core, slot->shape);
-    free(slot);
-    core->sweep |= !node->facts;
 }
 
 /* ---- pods ---- */
@@ -388,13 +245,11 @@ static void leave_gang(struct gang_core *core, struct pod *pod)
     pod->gang = NULL;
 }
 
-/* Its slot's room is free again, unless the caller charges it at once. */
+/* Its place is given up; a held call is answered. */
 static void lose_slot(struct gang_core *core, struct pod *pod)
 {
-    if (!pod->slot)
-        return;
-    node_freed(core, pod->slot->node);
-    slot_free(core, pod->slot);
+    if (pod->slot)
+        slot_release(core, pod->slot, REASON_SLOT_MOVED);
 }
 
 static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
@@ -409,6 +264,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
         pod->timers[i].owner = pod;
     }
+    pod->nominated = xstrdup_null(facts->nominated);
     map_set(&core->pods, facts->uid, pod);
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
@@ -448,11 +304,11 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         uncharge(core, pod);
     } else if (on) {
         struct node *node = node_get(core, on);
-        /* The slot becomes the charge; a slot elsewhere is free. */
-        if (pod->slot && pod->slot->node != node)
-            node_freed(core, pod->slot->node);
-        if (pod->slot)
+        if (pod->slot && pod->slot->node == node) {
+            hold_end(core, pod); /* the slot becomes the charge, the call is answered below */
             slot_free(core, pod->slot);
+        }
+        lose_slot(core, pod);
         charge(core, pod, node, CHARGE_ASSIGNED);
         timer_stop(core, pod_timer(pod, TIMER_RETRY));
         node_settle(core, node);
@@ -469,6 +325,14 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
 static bool ref_equal(const struct gang_ref *a, const struct gang_ref *b)
 {
     return str_eq(a->api_group, b->api_group) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
+}
+
+/* What the API server has as status.nominatedNodeName, as far as we know. */
+static void note_nomination(struct pod *pod, const char *node)
+{
+    char *old = pod->nominated;
+    pod->nominated = xstrdup(node);
+    free(old);
 }
 
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
@@ -490,12 +354,14 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         uncharge(core, pod);
         leave_shape(core, pod);
         join_shape(core, pod);
-        if (node)
+        if (node) {
             charge(core, pod, node, how);
+            node_settle(core, node);
+        }
     }
     shape_unref(core, now);
-    if (!facts->nominated && pod->nominated)
-        free(STEAL(pod->nominated));
+    if (facts->nominated) /* an event older than our own write does not undo it */
+        note_nomination(pod, facts->nominated);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
     gang_pod_facts_free(old);
 }
@@ -508,6 +374,7 @@ void take_pod_gone(struct gang_core *core, struct pod *pod)
 
 void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
 {
+    map_remove(&core->gone_set, facts->uid); /* filter may have been ahead of the watch */
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);

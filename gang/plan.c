@@ -16,8 +16,9 @@
 /* How long the scheduler's refusal of nodes is believed at first, and at the most. */
 #define EVIDENCE_FIRST (2 * USEC_PER_SEC)
 #define EVIDENCE_LAST  (60 * USEC_PER_SEC)
-/* Ordinary pods woken in one step. */
+/* Pods kept out by reservations are woken so many at a time. */
 #define WAKES_PER_STEP 64
+#define WAKE_PAUSE     (20 * USEC_PER_MSEC)
 
 /* ---- evidence: nodes that the scheduler refuses ---- */
 
@@ -33,7 +34,7 @@ static bool evidence_refuses(const struct gang_core *core, const struct gang *ga
                              const struct shape *shape, const struct node *node)
 {
     const struct evidence *e = evidence_of(gang, shape);
-    if (!e || core->now >= e->until || node->freed > e->as_of)
+    if (!e || core->now >= e->until || node->changed > e->as_of)
         return false;
     for (size_t i = 0; i < e->n_offered; i++)
         if (e->offered[i] == node->id)
@@ -65,7 +66,17 @@ void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape
     e->strikes++;
     e->as_of = core->clock;
     e->until = core->now + (lasts < EVIDENCE_LAST ? lasts : EVIDENCE_LAST);
-    timer_set(core, &gang->timers[TIMER_EVIDENCE], e->until);
+    evidence_arm(core, gang);
+}
+
+void evidence_arm(struct gang_core *core, struct gang *gang)
+{
+    usec_t first = USEC_NEVER;
+    for (size_t i = 0; i < gang->n_evidence; i++)
+        if (gang->evidence[i].until > core->now && gang->evidence[i].until < first)
+            first = gang->evidence[i].until;
+    if (first != USEC_NEVER)
+        timer_set(core, &gang->timers[TIMER_EVIDENCE], first);
 }
 
 void evidence_forget(struct gang_core *core, struct gang *gang)
@@ -247,7 +258,8 @@ static struct shortage find_shortage(const struct gang_core *core, const struct 
         if (lacking[k] > most || (lacking[k] == most && most > 0 && device)) {
             most = lacking[k]; /* between equals the device is named: it is the scarce thing */
             s.resource = (int)need->resource;
-            s.missing = need->amount * (gang_needed(gang) - room);
+            if (__builtin_mul_overflow(need->amount, gang_needed(gang) - room, &s.missing))
+                s.missing = INT64_MAX;
         }
     }
     return s;
@@ -341,6 +353,7 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     }
     core->stats.plans_failed++;
     gang->tried = core->clock;
+    clear_nominations(core, gang); /* also those of an earlier life */
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
     if (shortage.culprit && gang->state != GANG_BACKED_OFF)
@@ -374,9 +387,8 @@ static int by_order(const void *a, const void *b)
     bool gr = g->state == GANG_RECOVERING, hr = h->state == GANG_RECOVERING;
     if (gr != hr)
         return gr ? -1 : 1;
-    int32_t gp = gang_priority(g), hp = gang_priority(h);
-    if (gp != hp)
-        return gp > hp ? -1 : 1;
+    if (g->priority != h->priority)
+        return g->priority > h->priority ? -1 : 1;
     if (g->last_failure != h->last_failure)
         return g->last_failure < h->last_failure ? -1 : 1;
     usec_t gc = g->facts ? g->facts->created : 0, hc = h->facts ? h->facts->created : 0;
@@ -410,34 +422,22 @@ void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code 
     if (!gang->n_slots)
         return;
     core->stats.plans_dropped++;
-    refuse_holds(core, gang, why);
-    list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
-        node_freed(core, slot->node);
-        if (slot->pod) {
-            slot->pod->sent = false;
-            nominate(core, slot->pod, NULL);
-        }
-        slot_free(core, slot);
-    }
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        slot_release(core, slot, why);
+    clear_nominations(core, gang);
     gang_touch(core, gang);
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
 }
 
-void slot_move_or_drop(struct gang_core *core, struct slot *slot)
+void slot_leave(struct gang_core *core, struct slot *slot)
 {
     struct gang *gang = slot->gang;
     struct pod *pod = slot->pod;
-    struct node *from = slot->node;
-    struct node *to = plan_node(core, gang, slot->shape, from);
-    if (pod && pod->call) /* the scheduler has assumed it on the old node: it must come again */
-        reply_bind(core, pod, reason_call(core, REASON_SLOT_MOVED, gang, pod->facts, from->name));
-    gang_touch(core, gang);
+    struct node *to = plan_node(core, gang, slot->shape, slot->node);
     struct shape *shape = shape_ref(slot->shape);
-    slot_free(core, slot);
-    node_freed(core, from);
-    if (pod)
-        pod->sent = false;
+    gang_touch(core, gang);
+    slot_release(core, slot, REASON_SLOT_MOVED);
     if (!to) {
         gang->retry = true; /* completed, or dropped as a whole, by the pass that follows */
     } else {
@@ -454,48 +454,67 @@ void slot_move_or_drop(struct gang_core *core, struct slot *slot)
 /* How far the slot's member is: expected, not asked yet, on its way, at bind. */
 static int progress(const struct slot *slot)
 {
-    return !slot->pod ? 0 : slot->pod->call ? 3 : slot->pod->sent ? 2 : 1;
+    return !slot->pod ? 0 : slot->pod->held ? 3 : slot->pod->sent ? 2 : 1;
 }
 
-/* The slot that leaves first: the one whose member is least far, of the gang latest in order. */
-static struct slot *first_to_leave(const struct node *node, bool held_too)
+/* The one that leaves first: its member is least far, its gang latest in order. */
+static struct slot *later(struct slot *a, struct slot *b)
 {
-    struct slot *first = NULL;
-    list_for_each (slot, &node->slots, struct slot, in_node) {
-        int p = progress(slot);
-        if (p == 3 && !held_too)
-            continue;
-        if (!first || p < progress(first) ||
-            (p == progress(first) && by_order(&slot->gang, &first->gang) > 0))
-            first = slot;
-    }
-    return first;
+    int p = progress(a), q = progress(b);
+    if (p != q)
+        return p < q ? a : b;
+    return by_order(&a->gang, &b->gang) > 0 ? a : b;
 }
 
 void node_settle(struct gang_core *core, struct node *node)
 {
-    struct slot *slot;
-    while (node_overfull(node) && (slot = first_to_leave(node, true)) != NULL)
-        slot_move_or_drop(core, slot);
+    for (;;) {
+        struct slot *first = NULL;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (slot_in_excess(slot))
+                first = first ? later(slot, first) : slot;
+        if (!first)
+            return;
+        slot_leave(core, first);
+    }
 }
 
 bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape)
 {
-    struct slot *slot;
-    while (node_misfit(node, shape) != -1) {
-        slot = first_to_leave(node, false);
-        if (!slot || !plan_node(core, slot->gang, slot->shape, node))
+    while (!node_takes(node, shape)) {
+        struct slot *first = NULL;
+        if (!node_could_take(node, shape))
+            return false; /* moving would not help */
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (progress(slot) < 3)
+                first = first ? later(slot, first) : slot;
+        if (!first || !plan_node(core, first->gang, first->shape, node))
             return false;
-        slot_move_or_drop(core, slot);
+        slot_leave(core, first);
     }
     return true;
 }
 
-/* ---- nominations ---- */
+/* ---- nominations and wakes ---- */
+
+/* A node that takes the pod, and that no other starved pod was sent to for the same news. */
+static struct node *starved_node(struct gang_core *core, const struct pod *pod)
+{
+    struct node *best = NULL;
+    for (size_t i = 0; i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (node && node->woken != core->freed && node_takes(node, pod->shape) &&
+            !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
+            best = node;
+    }
+    return best;
+}
 
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->rejected)
+        return;
+    if (!node && !pod->nominated)
         return;
     struct gang_effect *e = fx_add(core, GANG_NOMINATE);
     e->pod.ns = fx_str(core, pod->facts->ns);
@@ -510,20 +529,49 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     }
 }
 
-/* A reservation that ends is no event for the scheduler: ordinary pods it kept out are woken. */
+void clear_nominations(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (!pod->node && !pod->slot)
+            nominate(core, pod, NULL);
+}
+
+void starve(struct gang_core *core, struct pod *pod)
+{
+    if (list_empty(&pod->in_starved))
+        list_push(&core->starved, &pod->in_starved);
+    core->starved_tried = 0;
+}
+
+/*
+ * A reservation that ends is no event for the scheduler: pods it kept out are woken, one for each
+ * node that takes it, a bounded number at a time. Pods of a shape that found no node are not
+ * looked at again in the same pass.
+ */
 void wake_starved(struct gang_core *core)
 {
+    if (core->starved_tried == core->freed || list_empty(&core->starved))
+        return;
+    core->starved_tried = core->freed;
+    const struct shape *full = NULL;
     int left = WAKES_PER_STEP;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
-        if (left == 0)
-            break;
-        struct node *node = pod->node ? NULL : plan_node(core, NULL, pod->shape, NULL);
-        if (!pod->node && !node)
+        if (pod->node || pod_is_finished(pod)) {
+            list_remove(&pod->in_starved);
             continue;
+        }
+        struct node *node = pod->shape == full ? NULL : starved_node(core, pod);
+        if (!node) {
+            full = pod->shape;
+            continue;
+        }
+        node->woken = core->freed;
         list_remove(&pod->in_starved);
-        if (node) {
-            nominate(core, pod, node);
-            left--;
+        nominate(core, pod, node);
+        if (--left == 0) { /* the rest in a step of its own */
+            core->starved_tried = 0;
+            timer_set(core, &core->wake, core->now + WAKE_PAUSE);
+            return;
         }
     }
 }

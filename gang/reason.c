@@ -150,11 +150,14 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_HOLD_SUPERSEDED:
         buf_puts(&b, "a newer bind call for the same pod took the place of this one");
         break;
+    case REASON_CALL_CLOSED:
+        buf_puts(&b, "the caller closed the connection");
+        break;
     case REASON_TOO_MANY_HOLDS:
         buf_printf(&b, "gang %s/%s: %zu bind calls are held already (maxHolds)", ns, who,
                    core->config.max_holds);
         break;
-    case REASON_BIND_REFUSED:
+    case REASON_BIND_OPEN:
         buf_printf(&b, "the binding of pod %s/%s is not confirmed", pod->ns, pod->name);
         break;
     case REASON_NOT_SYNCED:

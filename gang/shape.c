@@ -4,6 +4,9 @@
 #include "gang/core.h"
 #include "gang/predicates.h"
 
+/* No node has so much of anything, and 65,536 pods of it do not overflow a sum. */
+#define AMOUNT_MAX (INT64_MAX >> 17)
+
 uint32_t resource_number(struct gang_core *core, const char *name)
 {
     uintptr_t known = (uintptr_t)map_get(&core->resource_numbers, name);
@@ -86,10 +89,13 @@ static void shape_needs(struct gang_core *core, const struct gang_pod_facts *fac
     struct need *needs = xcalloc(total.n + 1, sizeof *needs);
     size_t n = 0;
     needs[n++] = (struct need){RES_PODS, 1};
-    for (size_t i = 0; i < total.n; i++)
+    for (size_t i = 0; i < total.n; i++) {
+        if (total.items[i].amount > AMOUNT_MAX)
+            total.items[i].amount = AMOUNT_MAX;
         if (total.items[i].amount > 0)
             needs[n++] = (struct need){resource_number(core, total.items[i].resource),
                                        total.items[i].amount};
+    }
     gang_amounts_done(&total);
     qsort(needs, n, sizeof *needs, by_resource);
     *ret = needs;

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ledger.c - what is in use on a node: pods that are charged, slots that are reserved.
+ */
+#include "gang/core.h"
+#include "gang/predicates.h"
+
+/* ---- news about a node ---- */
+
+void node_freed(struct gang_core *core, struct node *node)
+{
+    node->freed = core->freed = ++core->clock;
+}
+
+void node_changed(struct gang_core *core, struct node *node)
+{
+    node_freed(core, node);
+    node->changed = core->clock;
+}
+
+/* ---- does it fit ---- */
+
+static int64_t free_now(const struct node *node, uint32_t r)
+{
+    return amount_of(&node->allocatable, r) - amount_of(&node->used, r) -
+           amount_of(&node->reserved, r);
+}
+
+int node_short(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++)
+        if (shape->needs[i].amount > free_now(node, shape->needs[i].resource))
+            return (int)shape->needs[i].resource;
+    return -1;
+}
+
+static bool pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
+{
+    for (size_t i = 0; i < a->n_host_ports; i++)
+        for (size_t j = 0; j < b->n_host_ports; j++)
+            if (gang_ports_conflict(&a->host_ports[i], &b->host_ports[j]))
+                return true;
+    return false;
+}
+
+static const struct gang_pod_facts *shape_sample(const struct shape *shape)
+{
+    return list_empty(&shape->pods) ? NULL
+                                    : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
+}
+
+static bool ports_charged(const struct node *node, const struct shape *shape)
+{
+    const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (want && pod->shape->ports && pods_conflict(want, pod->facts))
+            return true;
+    return false;
+}
+
+static bool ports_reserved(const struct node *node, const struct shape *shape)
+{
+    const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
+        if (want && have && pods_conflict(want, have))
+            return true;
+    }
+    return false;
+}
+
+int node_misfit(const struct node *node, const struct shape *shape)
+{
+    int r = node_short(node, shape);
+    return r == -1 && (ports_charged(node, shape) || ports_reserved(node, shape)) ? -2 : r;
+}
+
+bool node_takes(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        if (shape->needs[i].amount > free_now(node, r) && amount_of(&node->allocatable, r) != 0)
+            return false;
+    }
+    return !ports_reserved(node, shape);
+}
+
+/* What leaves with the slots that may move, by resource. */
+static int64_t movable(const struct node *node, uint32_t r)
+{
+    int64_t sum = 0;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        for (size_t i = 0; i < slot->shape->n_needs && !(slot->pod && slot->pod->held); i++)
+            sum += slot->shape->needs[i].resource == r ? slot->shape->needs[i].amount : 0;
+    return sum;
+}
+
+bool node_could_take(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        if (amount_of(&node->allocatable, r) != 0 &&
+            shape->needs[i].amount > free_now(node, r) + movable(node, r))
+            return false;
+    }
+    return true;
+}
+
+bool slot_in_excess(const struct slot *slot)
+{
+    const struct node *node = slot->node;
+    for (size_t i = 0; i < slot->shape->n_needs; i++)
+        if (free_now(node, slot->shape->needs[i].resource) < 0)
+            return true;
+    return ports_charged(node, slot->shape);
+}
+
+/* ---- charges ---- */
+
+static void add_needs(struct amounts *to, const struct shape *shape, int sign)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        if (r >= to->n) {
+            to->v = xreallocarray(to->v, r + 1, sizeof *to->v);
+            while (to->n <= r)
+                to->v[to->n++] = 0;
+        }
+        to->v[r] += sign * shape->needs[i].amount;
+    }
+}
+
+void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
+{
+    if (pod->node != node) {
+        uncharge(core, pod);
+        add_needs(&node->used, pod->shape, 1);
+        pod->node = node;
+        list_push(&node->pods, &pod->in_node);
+        node->n_pods++;
+    }
+    pod->charge = how;
+}
+
+void uncharge(struct gang_core *core, struct pod *pod)
+{
+    struct node *node = pod->node;
+    if (!node)
+        return;
+    add_needs(&node->used, pod->shape, -1);
+    list_remove(&pod->in_node);
+    node->n_pods--;
+    pod->node = NULL;
+    pod->charge = CHARGE_NONE;
+    node_changed(core, node);
+    core->sweep |= !node->facts;
+}
+
+/* ---- slots ---- */
+
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
+                      struct node *node)
+{
+    struct slot *slot = xcalloc(1, sizeof *slot);
+    core->n_slots++;
+    slot->gang = gang;
+    slot->node = node;
+    slot->shape = shape_ref(shape);
+    list_push(&gang->slots, &slot->in_gang);
+    gang->n_slots++;
+    list_push(&node->slots, &slot->in_node);
+    node->n_slots++;
+    add_needs(&node->reserved, slot->shape, 1);
+    return slot;
+}
+
+void slot_fill(struct slot *slot, struct pod *pod)
+{
+    slot->pod = pod;
+    pod->slot = slot;
+}
+
+void slot_free(struct gang_core *core, struct slot *slot)
+{
+    struct node *node = slot->node;
+    core->n_slots--;
+    add_needs(&node->reserved, slot->shape, -1);
+    list_remove(&slot->in_node);
+    node->n_slots--;
+    list_remove(&slot->in_gang);
+    slot->gang->n_slots--;
+    if (slot->pod)
+        slot->pod->slot = NULL;
+    shape_unref(core, slot->shape);
+    free(slot);
+    core->sweep |= !node->facts;
+}
+
+void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why)
+{
+    struct node *node = slot->node;
+    struct pod *pod = slot->pod;
+    /* The scheduler does not know of reservations: only where it has assumed the pod does the end
+     * of one change anything for it. */
+    bool assumed = pod && (pod->held || pod->sent);
+    if (pod && pod->held)
+        reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));
+    if (pod)
+        pod->sent = false;
+    slot_free(core, slot);
+    if (assumed)
+        node_changed(core, node);
+    else
+        node_freed(core, node);
+}
