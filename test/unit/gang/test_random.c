@@ -16,7 +16,8 @@ enum { NODES = 6, GANGS = 4, MEMBERS = 6, ORDINARY = 4, STEPS = 400 };
 
 struct truth {
     bool exists;
-    int serial; /* of the pod object: its UID */
+    int serial;    /* of the pod object: its UID */
+    int asked_for; /* 1 + node of its last Binding: the same again adds nothing */
     int gpus;
     int group;     /* -1: ordinary */
     int node;      /* bound there; -1 */
@@ -25,6 +26,9 @@ struct truth {
     uint64_t call; /* bind call open; 0 */
     int asked;     /* node of the last filter answer; -1 */
     enum gang_phase phase;
+    bool gated, asleep, port, tolerant;
+    int prio, call_node;
+    char nominated[8];
 };
 
 struct run {
@@ -37,6 +41,16 @@ struct run {
     bool excused[GANGS];  /* a loss or a refusal: may be part bound */
     struct truth pods[GANGS * MEMBERS + ORDINARY];
     uint64_t open[GANGS * MEMBERS + ORDINARY];
+    bool shrunk[NODES];
+    uint64_t labels[NODES];
+    struct {
+        struct gang_event ev;
+        int p;
+        int offered[NODES];
+        const char *names[NODES + 120];
+    } * q;
+    size_t n_q;
+    bool calm; /* no batches, no faults */
     int step;
     bool loud; /* tell every event (a single seed is repeated) */
 };
@@ -85,6 +99,25 @@ static struct gang_pod_facts *facts_of(const struct run *r, int p)
     f->uid = uid_of(r, p);
     f->node = t->node >= 0 ? xstrdup(node_name(t->node)) : NULL;
     f->phase = t->phase;
+    f->priority = t->prio;
+    if (t->nominated[0])
+        f->nominated = xstrdup(t->nominated);
+    if (t->gated) {
+        f->gates = xcalloc(1, sizeof(char *));
+        f->n_gates = 1;
+        f->gates[0] = xstrdup("kueue.x-k8s.io/admission");
+    }
+    if (t->port) {
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->n_host_ports = 1;
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 80};
+    }
+    if (t->tolerant) {
+        f->tolerations = xcalloc(1, sizeof *f->tolerations);
+        f->n_tolerations = 1;
+        f->tolerations[0] =
+            (struct gang_toleration){.key = xstrdup("x"), .exists = true, .any_effect = true};
+    }
     return f;
 }
 
@@ -113,10 +146,13 @@ static void see_filter(struct run *r, const struct gang_effect *e, int p, const 
     t->asked = -1;
     if (e->filter.error)
         return;
+    t->asleep = !e->filter.pass_all && !e->filter.n_passed;
     if (e->filter.pass_all)
         t->asked = offered[0];
-    else if (e->filter.n_passed)
-        t->asked = offered[e->filter.passed[draw(r, (uint32_t)e->filter.n_passed)]];
+    else if (e->filter.n_passed) {
+        uint32_t i = e->filter.passed[draw(r, (uint32_t)e->filter.n_passed)];
+        t->asked = i < NODES ? offered[i] : -1;
+    }
 }
 
 static void see_binding(struct run *r, const struct gang_effect *e)
@@ -127,8 +163,13 @@ static void see_binding(struct run *r, const struct gang_effect *e)
     struct truth *t = &r->pods[p];
     if (t->sent >= 0 && t->sent != n)
         fail_run(r, "pod p%d: a second Binding to another node", p);
+    if (r->open[p] && t->call_node != n)
+        fail_run(r, "p%d: the scheduler asked for n%d, the Binding is to n%d", p, t->call_node, n);
+    bool again = t->asked_for == n + 1;
+    t->asked_for = n + 1;
     t->sent = n;
-    if (r->node_gpus[n] && used_gpus(r, n) > r->node_gpus[n] && t->told)
+    if (!again && t->gpus && r->node_gpus[n] && used_gpus(r, n) > r->node_gpus[n] && t->told &&
+        !r->shrunk[n])
         fail_run(r, "node n%d: %d GPUs given of %d", n, used_gpus(r, n), r->node_gpus[n]);
 }
 
@@ -168,25 +209,101 @@ static void narrate(const struct run *r, const struct gang_event *ev)
     print_message("\n");
 }
 
-static void step(struct run *r, struct gang_event ev, int p, const int *offered)
+struct cmp {
+    struct run *r;
+    int node;
+};
+static void cmp_amount(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
 {
+    (void)all;
+    (void)reserved;
+    struct cmp *c = arg;
+    if (strcmp(resource, "nvidia.com/gpu") == 0 && used != used_gpus(c->r, c->node))
+        fail_run(c->r, "ledger: n%d used %d, truth %d", c->node, (int)used,
+                 used_gpus(c->r, c->node));
+}
+static void wake_all(struct run *r)
+{
+    if (r->calm && getenv("NOWAKE"))
+        return;
+    for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++)
+        r->pods[p].asleep = false;
+}
+static void flush(struct run *r)
+{
+    if (!r->n_q)
+        return;
     r->step++;
-    if (r->loud)
-        narrate(r, &ev);
-    size_t n;
-    const struct gang_effect *e = gang_step(r->core, r->now, &ev, 1, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (e[i].kind == GANG_REPLY_FILTER)
-            see_filter(r, &e[i], p, offered);
-        else if (e[i].kind == GANG_BIND)
-            see_binding(r, &e[i]);
-        else if (e[i].kind == GANG_REPLY_BIND)
-            see_reply(r, &e[i]);
+    struct gang_event ev[64];
+    for (size_t i = 0; i < r->n_q; i++) {
+        ev[i] = r->q[i].ev;
+        if (ev[i].kind == GANG_EV_FILTER)
+            ev[i].names = r->q[i].names;
+        if (r->loud)
+            narrate(r, &ev[i]);
     }
-    gang_event_done(&ev);
+    size_t n, n_q = r->n_q;
+    r->n_q = 0;
+    const struct gang_effect *e = gang_step(r->core, r->now, ev, n_q, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (e[i].kind == GANG_REPLY_FILTER) {
+            for (size_t k = 0; k < n_q; k++)
+                if (ev[k].kind == GANG_EV_FILTER && ev[k].id == e[i].filter.id)
+                    see_filter(r, &e[i], r->q[k].p, r->q[k].offered);
+        } else if (e[i].kind == GANG_BIND) {
+            if (r->loud)
+                print_message("        BIND %s@%s\n", e[i].pod.uid, e[i].pod.node);
+            see_binding(r, &e[i]);
+        } else if (e[i].kind == GANG_REPLY_BIND) {
+            if (r->loud)
+                print_message("        REPLY %d '%s'\n", (int)e[i].bind_reply.id,
+                              e[i].bind_reply.error);
+            for (size_t p = 0; p < ARRAY_SIZE(r->open); p++)
+                if (r->open[p] == e[i].bind_reply.id && !e[i].bind_reply.error[0] &&
+                    r->pods[p].exists && r->pods[p].node < 0)
+                    fail_run(r, "success answered for p%d, which is not bound", (int)p);
+            see_reply(r, &e[i]);
+        } else if (e[i].kind == GANG_NOMINATE) {
+            int p = find_uid(r, e[i].pod.uid);
+            if (r->loud)
+                print_message("        NOMINATE %s@%s\n", e[i].pod.uid,
+                              e[i].pod.node ? e[i].pod.node : "-");
+            if (p >= 0) {
+                snprintf(r->pods[p].nominated, 8, "%s", e[i].pod.node ? e[i].pod.node : "");
+                r->pods[p].asleep = false;
+            }
+        }
+    }
+    for (size_t i = 0; i < n_q; i++)
+        gang_event_done(&ev[i]);
     struct err err;
     if (gang_core_check(r->core, &err) < 0)
         fail_run(r, "%s", err.text);
+    for (int i = 0; i < NODES; i++) {
+        struct cmp c = {r, i};
+        if (r->node_gpus[i] && gang_core_synced(r->core))
+            gang_core_each_amount(r->core, node_name(i), cmp_amount, &c);
+    }
+}
+static void step(struct run *r, struct gang_event ev, int p, const int *offered)
+{
+    r->q[r->n_q].ev = ev;
+    r->q[r->n_q].p = p;
+    if (ev.kind == GANG_EV_FILTER)
+        for (size_t i = 0; i < ev.n_names; i++) {
+            r->q[r->n_q].names[i] = ev.names[i];
+            if (i < NODES)
+                r->q[r->n_q].offered[i] = offered[i];
+        }
+    r->n_q++;
+    if (ev.kind == GANG_EV_NODE_SET || ev.kind == GANG_EV_POD_GONE || ev.kind == GANG_EV_POD_SET ||
+        ev.kind == GANG_EV_NODE_GONE)
+        wake_all(r);
+    bool call = ev.kind == GANG_EV_FILTER || ev.kind == GANG_EV_BIND ||
+                ev.kind == GANG_EV_BIND_DONE || ev.kind == GANG_EV_POD_READ ||
+                ev.kind == GANG_EV_TICK || ev.kind == GANG_EV_STOP;
+    if (r->calm || call || r->n_q >= 12 || draw(r, 3) == 0)
+        flush(r);
 }
 
 /* ---- what happens ---- */
@@ -195,10 +312,9 @@ static void do_node(struct run *r)
 {
     int n = (int)draw(r, NODES);
     int gpus = draw(r, 3) ? 1 + (int)draw(r, 4) : 0;
-    if (gpus && gpus < used_gpus(r, n))
-        gpus = used_gpus(r, n); /* shrinking below what runs there is tested elsewhere */
+    r->shrunk[n] = gpus && gpus < used_gpus(r, n);
     if (!gpus) {
-        if (!r->node_gpus[n] || used_gpus(r, n))
+        if (!r->node_gpus[n] || used_gpus(r, n) || r->n_q)
             return;
         r->node_gpus[n] = 0;
         step(r,
@@ -231,7 +347,7 @@ static void do_group(struct run *r)
     f->ref = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup(name)};
     f->uid = xasprintf("uid-%s", name);
     f->min_member = r->group_min[g];
-    f->schedule_timeout = SECONDS(1 + draw(r, 60));
+    f->schedule_timeout = SECONDS(10 + draw(r, 60));
     step(r, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f}, -1, NULL);
 }
 
@@ -249,6 +365,9 @@ static void do_create(struct run *r, int p)
     *t = (struct truth){.exists = true,
                         .serial = t->serial + 1,
                         .gpus = (int)draw(r, 3),
+                        .gated = draw(r, 12) == 0,
+                        .port = draw(r, 10) == 0,
+                        .prio = (int)draw(r, 3),
                         .group = p < GANGS * MEMBERS ? p / MEMBERS : -1,
                         .node = -1,
                         .sent = -1,
@@ -289,21 +408,45 @@ static void do_finish(struct run *r, int p)
 static void do_filter(struct run *r, int p)
 {
     struct truth *t = &r->pods[p];
-    if (!t->exists || t->node >= 0 || t->sent >= 0 || r->open[p])
+    if (!t->exists || t->node >= 0 || t->sent >= 0 || r->open[p] || t->gated || t->asleep)
         return;
-    const char *names[NODES];
-    int offered[NODES];
+    const char *names[NODES + 120];
+    int offered[NODES] = {-1, -1, -1, -1, -1, -1}; /* strangers are nobody's */
     size_t n = 0;
     for (int i = 0; i < NODES; i++)
-        if (r->node_gpus[i] - used_gpus(r, i) >= t->gpus && r->node_gpus[i] && draw(r, 10)) {
+        if (r->node_gpus[i] - used_gpus(r, i) >= t->gpus && r->node_gpus[i] &&
+            (r->calm || draw(r, 10))) {
             names[n] = node_name(i);
             offered[n++] = i;
         }
     if (!n)
         return;
     struct gang_pod_facts *f = facts_of(r, p);
-    if (draw(r, 5) == 0)
-        f->nominated = xstrdup(names[0]);
+    if (t->nominated[0]) {
+        for (size_t i = 0; i < n; i++)
+            if (strcmp(names[i], t->nominated) == 0 &&
+                n > 1) { /* the nomination's own call first */
+                const char *one[1] = {names[i]};
+                int off[1] = {offered[i]};
+                step(r,
+                     (struct gang_event){.kind = GANG_EV_FILTER,
+                                         .id = ++r->next_id,
+                                         .pod = facts_of(r, p),
+                                         .names = one,
+                                         .n_names = 1},
+                     p, off);
+                if (t->asked >= 0 || !t->exists) {
+                    gang_pod_facts_free(f);
+                    return;
+                }
+                break;
+            }
+        if (t->asleep)
+            t->nominated[0] = 0;
+    }
+    if (!r->calm && draw(r, 6) == 0)
+        for (int i = 0; i < 110; i++)
+            names[n++] = "stranger";
     step(r,
          (struct gang_event){
              .kind = GANG_EV_FILTER, .id = ++r->next_id, .pod = f, .names = names, .n_names = n},
@@ -315,10 +458,13 @@ static void do_bind(struct run *r, int p)
     struct truth *t = &r->pods[p];
     if (!t->exists || t->node >= 0 || r->open[p])
         return;
-    int n = draw(r, 20) ? t->asked : (int)draw(r, NODES); /* sometimes what nobody answered */
+    int n = r->calm || draw(r, 20) ? t->asked
+                                   : (int)draw(r, NODES); /* sometimes what nobody answered */
     if (n < 0)
         return;
     t->asked = -1;
+    t->nominated[0] = 0;
+    t->call_node = n;
     r->open[p] = ++r->next_id;
     step(r,
          (struct gang_event){.kind = GANG_EV_BIND,
@@ -333,7 +479,7 @@ static void do_result(struct run *r, int p)
     struct truth *t = &r->pods[p];
     if (!t->exists || t->sent < 0)
         return;
-    uint32_t how = draw(r, 10);
+    uint32_t how = r->calm ? 0 : draw(r, 10);
     struct gang_event ev = {.kind = draw(r, 4) ? GANG_EV_BIND_DONE : GANG_EV_POD_READ};
     ev.result.uid = uid_of(r, p);
     ev.result.node = xstrdup(node_name(t->sent));
@@ -342,6 +488,7 @@ static void do_result(struct run *r, int p)
         t->node = t->sent;
         t->sent = -1;
         t->told = true;
+        wake_all(r);
     } else if (ev.result.outcome == OUTCOME_REFUSED) {
         if (t->group >= 0)
             r->excused[t->group] = true;
@@ -350,6 +497,175 @@ static void do_result(struct run *r, int p)
     step(r, ev, -1, NULL);
 }
 
+static void see_state(void *arg, const struct gang_view *v)
+{
+    char *out = arg; /* states by gang number */
+    out[v->status.ref->name[1] - '0'] = (char)v->status.state;
+}
+static void do_change(struct run *r, int p)
+{
+    struct truth *t = &r->pods[p];
+    if (!t->exists || !t->told)
+        return;
+    if (t->gated) {
+        t->gated = false;
+        show_pod(r, p);
+        return;
+    }
+    if (getenv("SHAPES") && t->node < 0 && t->sent < 0) {
+        t->tolerant = !t->tolerant;
+        show_pod(r, p);
+        return;
+    }
+    if (getenv("RELINK") && t->node < 0 && t->sent < 0 && t->group >= 0) {
+        r->excused[t->group] = true;
+        /* groups own their pods by number here: only out and in again */
+    }
+    show_pod(r, p); /* a duplicate */
+}
+/* muster is killed and started again: everything is rebuilt from the API. */
+static void do_restart(struct run *r)
+{
+    flush(r);
+    gang_core_free(r->core);
+    struct gang_config config = gang_config_default();
+    r->core = gang_core_new(&config);
+    r->step++;
+    if (r->loud)
+        print_message("%4d restart\n", r->step);
+    struct gang_event ev[64];
+    size_t n = 0;
+    for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++) {
+        struct truth *t = &r->pods[p];
+        r->open[p] = 0;
+        if (!t->exists)
+            continue;
+        if (t->sent >= 0) {
+            if (draw(r, 2))
+                t->node = t->sent;
+            t->sent = -1;
+            if (t->group >= 0)
+                r->excused[t->group] = true;
+        }
+        t->told = true;
+        ev[n++] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_of(r, (int)p)};
+    }
+    for (int i = 0; i < NODES; i++)
+        if (r->node_gpus[i])
+            ev[n++] = (struct gang_event){.kind = GANG_EV_NODE_SET,
+                                          .node = world_gpu_node(node_name(i), r->node_gpus[i])};
+    for (int g = 0; g < GANGS; g++)
+        if (r->group_min[g] >= 0) {
+            cleanup_free char *name = xasprintf("g%d", g);
+            struct gang_group_facts *f = gang_group_facts_new();
+            f->ref = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup(name)};
+            f->uid = xasprintf("uid-%s", name);
+            f->min_member = r->group_min[g];
+            f->schedule_timeout = SECONDS(20);
+            ev[n++] = (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f};
+            int bound = 0;
+            for (int p = g * MEMBERS; p < (g + 1) * MEMBERS; p++)
+                bound += r->pods[p].exists && r->pods[p].node >= 0;
+            if (bound && bound < r->group_min[g])
+                r->excused[g] = true;
+        }
+    for (size_t i = n; i > 1; i--) {
+        size_t k = draw(r, (uint32_t)i);
+        struct gang_event x = ev[i - 1];
+        ev[i - 1] = ev[k];
+        ev[k] = x;
+    }
+    for (size_t i = 0; i < n; i++)
+        step(r, ev[i], -1, NULL);
+    flush(r);
+    step(r, (struct gang_event){.kind = GANG_EV_SYNCED}, -1, NULL);
+    flush(r);
+}
+/* Everything works from now on: whatever fits must come to an end. */
+static void settle(struct run *r)
+{
+    flush(r);
+    r->calm = true;
+    for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++)
+        if (r->pods[p].exists && (!r->pods[p].told || r->pods[p].gated)) {
+            r->pods[p].gated = false;
+            show_pod(r, (int)p);
+        }
+    for (int i = 0; i < NODES; i++) { /* no cordons, no shrunk nodes */
+        int gpus = r->node_gpus[i] > used_gpus(r, i) ? r->node_gpus[i] : used_gpus(r, i);
+        r->node_gpus[i] = gpus ? gpus : 1;
+        r->shrunk[i] = false;
+        step(r,
+             (struct gang_event){.kind = GANG_EV_NODE_SET,
+                                 .node = world_gpu_node(node_name(i), r->node_gpus[i])},
+             -1, NULL);
+    }
+    for (int round = 0; round < 400; round++) {
+        for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++)
+            do_filter(r, (int)p);
+        for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++)
+            if (r->pods[p].asked >= 0)
+                do_bind(r, (int)p);
+        for (size_t p = 0; p < ARRAY_SIZE(r->pods); p++)
+            do_result(r, (int)p);
+        usec_t to = r->now + SECONDS(2), next;
+        while ((next = gang_core_next(r->core)) <= to) {
+            if (next > r->now)
+                r->now = next;
+            step(r, (struct gang_event){.kind = GANG_EV_TICK}, -1, NULL);
+        }
+        r->now = to;
+        step(r, (struct gang_event){.kind = GANG_EV_TICK}, -1, NULL);
+    }
+    char states[GANGS];
+    memset(states, 0, sizeof states);
+    gang_core_each_gang(r->core, see_state, states);
+    for (int g = 0; g < GANGS; g++) {
+        if (r->group_min[g] < 0)
+            continue;
+        int have = 0, bound = 0, fit = 0, need = r->group_min[g] ? r->group_min[g] : 1,
+            freeg[NODES];
+        for (int i = 0; i < NODES; i++)
+            freeg[i] = r->node_gpus[i] - used_gpus(r, i);
+        for (int want = 2; want >= 0; want--)
+            for (int p = g * MEMBERS; p < (g + 1) * MEMBERS; p++) {
+                struct truth *t = &r->pods[p];
+                if (!t->exists || t->phase == PHASE_FAILED || t->port || t->gpus != want)
+                    continue;
+                have++;
+                if (t->node >= 0 || t->phase == PHASE_SUCCEEDED) {
+                    bound++;
+                    continue;
+                }
+                for (int i = 0; i < NODES; i++)
+                    if (freeg[i] >= t->gpus) {
+                        freeg[i] -= t->gpus;
+                        fit++;
+                        break;
+                    }
+            }
+        if (have >= need && states[g] != GANG_PLACED && bound < need && bound + fit >= need)
+            fail_run(r, "stuck: gang g%d %s: %d members, %d bound, %d fit, %d needed", g,
+                     gang_state_name((enum gang_state)states[g]), have, bound, fit, need);
+        bool placed = states[g] == GANG_PLACED;
+        for (int p = g * MEMBERS; placed && p < (g + 1) * MEMBERS; p++) {
+            struct truth *t = &r->pods[p];
+            for (int i = 0;
+                 i < NODES && t->exists && !t->port && t->node < 0 && t->phase < PHASE_SUCCEEDED;
+                 i++)
+                if (r->node_gpus[i] - used_gpus(r, i) >= t->gpus && !getenv("NOEXTRA"))
+                    fail_run(r, "extra p%d of placed g%d sleeps though n%d has room (asleep %d)", p,
+                             g, i, t->asleep);
+        }
+    }
+    for (int p = GANGS * MEMBERS; p < GANGS * MEMBERS + ORDINARY; p++) {
+        struct truth *t = &r->pods[p];
+        for (int i = 0;
+             i < NODES && t->exists && !t->port && t->node < 0 && t->phase < PHASE_SUCCEEDED; i++)
+            if (r->node_gpus[i] - used_gpus(r, i) >= t->gpus)
+                fail_run(r, "ordinary p%d sleeps though n%d has room (asleep %d)", p, i, t->asleep);
+    }
+}
 static void do_close(struct run *r, int p)
 {
     if (r->open[p])
@@ -392,6 +708,8 @@ static void check_whole(struct run *r)
 
 static void one_event(struct run *r)
 {
+    if (r->n_q && draw(r, 2))
+        flush(r);
     int p = (int)draw(r, ARRAY_SIZE(r->pods));
     uint32_t what = draw(r, 100);
     if (what < 3)
@@ -414,9 +732,14 @@ static void one_event(struct run *r)
         do_close(r, p);
     else if (what < 95 && r->pods[p].exists && !r->pods[p].told)
         show_pod(r, p);
-    else if (what < 99)
+    else if (what < 98)
         do_time(r);
-    check_whole(r);
+    else if (what < 99)
+        do_change(r, p);
+    else if (draw(r, 3) == 0 && !getenv("NORESTART"))
+        do_restart(r);
+    if (!r->n_q)
+        check_whole(r);
 }
 
 static void run_seed(uint64_t seed)
@@ -427,6 +750,7 @@ static void run_seed(uint64_t seed)
     struct run r = {.core = gang_core_new(&config),
                     .random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1,
                     .now = SECONDS(1),
+                    .q = xcalloc(64, sizeof *r.q),
                     .loud = getenv("MUSTER_SEED") != NULL};
     for (int g = 0; g < GANGS; g++)
         r.group_min[g] = -1;
@@ -435,13 +759,16 @@ static void run_seed(uint64_t seed)
     for (int i = 0; i < 4; i++)
         do_group(&r);
     step(&r, (struct gang_event){.kind = GANG_EV_SYNCED}, -1, NULL);
+    flush(&r);
     for (int i = 0; i < STEPS; i++)
         one_event(&r);
+    settle(&r);
     step(&r, (struct gang_event){.kind = GANG_EV_STOP}, -1, NULL);
     for (size_t p = 0; p < ARRAY_SIZE(r.open); p++)
         if (r.open[p])
             fail_run(&r, "I3: the call of p%zu was never answered", p);
     gang_core_free(r.core);
+    free(r.q);
 }
 
 static uint64_t from_env(const char *name, uint64_t otherwise)
