@@ -247,6 +247,30 @@ void world_pod_seen(struct world *w, const char *name, const char *group, int gp
     world_pod_set(w, f);
 }
 
+void world_pod_shaped(struct world *w, const char *name, const char *group, int gpus, int cpu,
+                      int priority)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, group, gpus);
+    f->containers[0].requests.items[0].amount = cpu;
+    f->priority = priority;
+    world_pod_set(w, f);
+}
+
+void world_node_small(struct world *w, const char *name, int gpus, int cpu)
+{
+    struct gang_node_facts *f = world_gpu_node(name, gpus);
+    f->allocatable.items[1].amount = cpu;
+    world_node_facts(w, f);
+}
+
+void world_members(struct world *w, const char *group, int from, int to, int gpus)
+{
+    for (int i = from; i < to; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", group, i);
+        world_pod(w, name, group, gpus);
+    }
+}
+
 void world_pod_gone(struct world *w, const char *name)
 {
     step_one(w, (struct gang_event){.kind = GANG_EV_POD_GONE,
@@ -276,14 +300,11 @@ void world_group_gone(struct world *w, const char *name)
 
 /* ---- verbs ---- */
 
-static void filter_names(struct world *w, struct gang_pod_facts *facts, const char **names,
-                         size_t n)
+struct gang_event world_filter_event(struct world *w, struct gang_pod_facts *facts,
+                                     const char *const *names, size_t n)
 {
-    step_one(w, (struct gang_event){.kind = GANG_EV_FILTER,
-                                    .id = ++w->next_id,
-                                    .pod = facts,
-                                    .names = names,
-                                    .n_names = n});
+    return (struct gang_event){
+        .kind = GANG_EV_FILTER, .id = ++w->next_id, .pod = facts, .names = names, .n_names = n};
 }
 
 const char *world_filter_facts(struct world *w, struct gang_pod_facts *facts, const char *names)
@@ -293,7 +314,7 @@ const char *world_filter_facts(struct world *w, struct gang_pod_facts *facts, co
     size_t n = 0;
     for (char *save, *p = strtok_r(text, " ", &save); p; p = strtok_r(NULL, " ", &save))
         list[n++] = p;
-    filter_names(w, facts, list, n);
+    step_one(w, world_filter_event(w, facts, list, n));
     return w->passed;
 }
 
@@ -314,16 +335,29 @@ const char *world_filter(struct world *w, const char *pod)
     return world_filter_on(w, pod, buf_str(&b), NULL);
 }
 
-uint64_t world_bind(struct world *w, const char *pod, const char *node)
+struct gang_event world_bind_event(struct world *w, const char *pod, const char *node)
 {
     uint64_t id = ++w->next_id;
     GROW(w->calls, w->cap_calls, w->n_calls + 1);
     w->calls[w->n_calls++] = (struct world_call){id, xstrdup(pod), false, NULL};
-    step_one(w, (struct gang_event){.kind = GANG_EV_BIND,
-                                    .id = id,
-                                    .bind = {xstrdup("default"), xstrdup(pod),
-                                             xasprintf("uid-%s", pod), xstrdup(node)}});
+    return (struct gang_event){
+        .kind = GANG_EV_BIND,
+        .id = id,
+        .bind = {xstrdup("default"), xstrdup(pod), xasprintf("uid-%s", pod), xstrdup(node)}};
+}
+
+uint64_t world_bind(struct world *w, const char *pod, const char *node)
+{
+    struct gang_event ev = world_bind_event(w, pod, node);
+    uint64_t id = ev.id;
+    step_one(w, ev);
     return id;
+}
+
+uint64_t world_try(struct world *w, const char *pod)
+{
+    const char *node = world_filter(w, pod);
+    return node[0] ? world_bind(w, pod, node) : 0;
 }
 
 const char *world_answer(const struct world *w, uint64_t id)
@@ -442,12 +476,22 @@ int64_t world_reserved(const struct world *w, const char *node, const char *reso
     return l.reserved;
 }
 
-bool world_nominated(const struct world *w, const char *pod_at_node)
+static bool among(char *const *items, size_t n, const char *item)
 {
-    for (size_t i = 0; i < w->n_nominations; i++)
-        if (strcmp(w->nominations[i], pod_at_node) == 0)
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(items[i], item) == 0)
             return true;
     return false;
+}
+
+bool world_binding(const struct world *w, const char *pod_at_node)
+{
+    return among(w->bindings, w->n_bindings, pod_at_node);
+}
+
+bool world_nominated(const struct world *w, const char *pod_at_node)
+{
+    return among(w->nominations, w->n_nominations, pod_at_node);
 }
 
 bool world_event(const struct world *w, const char *text)

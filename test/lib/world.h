@@ -77,6 +77,13 @@ void world_pod_set(struct world *w, struct gang_pod_facts *facts);
 /* The pod as the watch shows it: bound, in a phase. node may be NULL. */
 void world_pod_seen(struct world *w, const char *name, const char *group, int gpus,
                     const char *node, enum gang_phase phase);
+/* As world_pod, with this much CPU (in thousandths) and priority. */
+void world_pod_shaped(struct world *w, const char *name, const char *group, int gpus, int cpu,
+                      int priority);
+/* As world_node, with this much CPU (in thousandths). */
+void world_node_small(struct world *w, const char *name, int gpus, int cpu);
+/* The pods group-<from> to group-<to - 1>. */
+void world_members(struct world *w, const char *group, int from, int to, int gpus);
 void world_pod_gone(struct world *w, const char *name);
 void world_group(struct world *w, const char *name, int min);
 void world_group_timeout(struct world *w, const char *name, int min, usec_t timeout);
@@ -91,6 +98,13 @@ const char *world_filter_on(struct world *w, const char *pod, const char *names,
 const char *world_filter_facts(struct world *w, struct gang_pod_facts *facts, const char *names);
 /* The call's id. */
 uint64_t world_bind(struct world *w, const char *pod, const char *node);
+/* Filter and bind, as the scheduler does; the call's id, 0 when filter gave no node. */
+uint64_t world_try(struct world *w, const char *pod);
+/* The events alone, for steps of several: a bind call (its id is in the event), and a filter call,
+ * which takes the facts and borrows the names. */
+struct gang_event world_bind_event(struct world *w, const char *pod, const char *node);
+struct gang_event world_filter_event(struct world *w, struct gang_pod_facts *facts,
+                                     const char *const *names, size_t n);
 /* NULL while open, "" after success, else the error. */
 const char *world_answer(const struct world *w, uint64_t id);
 void world_close(struct world *w, uint64_t id);
@@ -106,6 +120,8 @@ const char *world_state(const struct world *w, const char *group);
 const char *world_reason(const struct world *w, const char *group);
 int64_t world_used(const struct world *w, const char *node, const char *resource);
 int64_t world_reserved(const struct world *w, const char *node, const char *resource);
+/* A Binding was asked for, since world_forget(). */
+bool world_binding(const struct world *w, const char *pod_at_node);
 bool world_nominated(const struct world *w, const char *pod_at_node);
 bool world_event(const struct world *w, const char *text);
 void world_forget(struct world *w);

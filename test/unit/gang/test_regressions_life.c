@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Defects that were found and mended: groups and pods made anew, placed gangs, extras, wakes. */
+#include "test/lib/world.h"
+
+#define GPU "nvidia.com/gpu"
+
+/* ---- the same name, another object ---- */
+
+static struct gang_pod_facts *pod_anew(const char *name, const char *group)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, group, 1);
+    free(f->uid);
+    f->uid = xstrdup("uid-anew");
+    return f;
+}
+
+static void a_new_pod_seen_first_by_filter_outlives_the_old_one(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    assert_string_equal(world_filter_facts(w, pod_anew("p", NULL), "a"), "a");
+    world_pod(w, "p", NULL, 1); /* the watch is behind: it shows the old one come and go */
+    world_pod_gone(w, "p");
+    world_pod_set(w, pod_anew("p", NULL));
+    assert_string_equal(world_filter_facts(w, pod_anew("p", NULL), "a"), "a");
+    world_free(w);
+}
+
+static void a_pod_whose_name_is_still_anothers_gets_an_error(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    /* An error, not a refusal of nodes: the scheduler tries again by itself. A refusal could not
+     * be told of no nodes. */
+    assert_string_equal(world_filter_facts(w, pod_anew("g-0", "g"), ""), "");
+    assert_string_not_equal(w->refusal, "");
+    assert_string_equal(world_filter_facts(w, pod_anew("g-0", "g"), "a"), "");
+    assert_string_not_equal(w->refusal, "");
+    world_pod_gone(w, "g-0");
+    world_pod_set(w, pod_anew("g-0", "g"));
+    world_pod(w, "g-1", "g", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_string_equal(world_filter_facts(w, pod_anew("g-0", "g"), "a"), "a");
+    world_free(w);
+}
+
+static void a_group_made_anew_gets_its_status(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_members(w, "g", 0, 2, 1);
+    size_t before = w->n_statuses;
+    assert_true(before > 0);
+    world_group_gone(w, "g");
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_wait(w, SECONDS(30));
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_true(w->n_statuses > before);
+    world_free(w);
+}
+
+static void another_object_of_the_same_name_is_another_gang(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_group(w, "g", 4);
+    for (int i = 0; i < 4; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        world_pod_seen(w, name, "g", 1, "a", PHASE_RUNNING);
+    }
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_group_gone(w, "g");
+    world_pod_gone(w, "g-1");
+    world_pod_gone(w, "g-2");
+    world_pod_gone(w, "g-3");
+    struct gang_group_facts *f = gang_group_facts_new();
+    f->ref = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup("g")};
+    f->uid = xstrdup("another");
+    f->min_member = 4;
+    struct gang_event event = {.kind = GANG_EV_GROUP_SET, .group = f};
+    world_step(w, &event, 1);
+    world_pod(w, "g-5", "g", 1);
+    world_try(w, "g-5");
+    assert_int_equal(w->n_bindings, 0); /* it would be the second of four */
+    world_free(w);
+}
+
+/* ---- placed, done, extras ---- */
+
+static void a_gang_that_is_done_expects_nobody(void **state)
+{
+    (void)state;
+    struct world *w = world_new_with(gang_config_default(), true);
+    world_node(w, "a", 4);
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    assert_int_equal(world_reserved(w, "a", GPU), 2); /* its own and a hoped-for one */
+    struct gang_event events[2];
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = world_pod_facts(i ? "g-1" : "g-0", "g", 1);
+        f->node = xstrdup("a");
+        f->phase = PHASE_SUCCEEDED;
+        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
+    }
+    world_step(w, events, 2);
+    assert_string_equal(world_state(w, "g"), "Done");
+    assert_int_equal(world_reserved(w, "a", GPU), 0);
+    world_free(w);
+}
+
+static void an_extra_refused_before_is_woken_when_its_gang_is_placed(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 3);
+    world_group_timeout(w, "h", 1, SECONDS(5));
+    world_pod(w, "h-0", "h", 1);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 3, 1);
+    assert_string_equal(world_filter(w, "g-2"), "");
+    world_try(w, "g-0");
+    world_wait(w, SECONDS(6)); /* h gives up its place */
+    world_pod_gone(w, "h-0");
+    world_try(w, "g-1");
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_wait(w, SECONDS(30));
+    assert_true(world_nominated(w, "g-2@a"));
+    world_free(w);
+}
+
+static void an_extra_kept_out_by_a_reservation_is_woken_at_its_end(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 3);
+    world_node(w, "b", 1);
+    world_group_timeout(w, "h", 1, SECONDS(8));
+    world_pod_shaped(w, "h-0", "h", 1, 1000, 5);
+    assert_int_equal(world_reserved(w, "b", GPU), 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_members(w, "g", 0, 3, 1);
+    world_try(w, "g-0");
+    world_try(w, "g-1");
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_filter_on(w, "g-2", "b", NULL), ""); /* h's place */
+    world_wait(w, SECONDS(9));
+    assert_true(world_nominated(w, "g-2@a") || world_nominated(w, "g-2@b"));
+    world_free(w);
+}
+
+static void those_who_waited_are_woken_when_a_lower_minimum_places_the_gang(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    world_group(w, "g", 8);
+    world_members(w, "g", 0, 3, 1);
+    assert_string_equal(world_filter(w, "g-2"), "");
+    world_pod_seen(w, "g-0", "g", 1, "a", PHASE_RUNNING);
+    world_pod_seen(w, "g-1", "g", 1, "a", PHASE_RUNNING);
+    world_group(w, "g", 2);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_true(world_nominated(w, "g-2@a"));
+    world_free(w);
+}
+
+static void an_extra_of_a_recovering_gang_is_told_why_it_waits(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 3);
+    world_group(w, "g", 3);
+    world_pod_seen(w, "g-0", "g", 1, "a", PHASE_RUNNING);
+    world_members(w, "g", 1, 4, 1);
+    assert_string_equal(world_state(w, "g"), "Recovering");
+    assert_string_equal(world_filter(w, "g-3"), "");
+    assert_string_not_equal(w->refusal, "");
+    world_free(w);
+}
+
+/* ---- wakes ---- */
+
+/* Ordinary pods o-0 to o-<n - 1>, one GPU each, kept out by what is reserved. */
+static void keep_out(struct world *w, int n)
+{
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("o-%d", i);
+        world_pod(w, name, NULL, 1);
+        assert_string_equal(world_filter(w, name), "");
+    }
+    world_forget(w);
+}
+
+static void a_pod_that_passed_meanwhile_is_not_woken(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group(w, "g", 1);
+    world_members(w, "g", 0, 1, 1);
+    keep_out(w, 1);
+    const char *names[] = {"b"};
+    struct gang_event events[] = {
+        {.kind = GANG_EV_NODE_SET, .node = world_gpu_node("b", 1)},
+        world_filter_event(w, world_pod_facts("o-0", NULL, 1), names, 1),
+    };
+    world_step(w, events, 2);
+    assert_string_equal(w->passed, "b");
+    assert_int_equal(w->n_nominations, 0);
+    world_free(w);
+}
+
+static void no_more_pods_are_woken_than_there_is_room_for(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group(w, "g", 1);
+    world_members(w, "g", 0, 1, 1);
+    keep_out(w, 10);
+    world_group_gone(w, "g");
+    assert_int_equal(w->n_nominations, 1);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_pod_seen_first_by_filter_outlives_the_old_one),
+        cmocka_unit_test(a_pod_whose_name_is_still_anothers_gets_an_error),
+        cmocka_unit_test(a_group_made_anew_gets_its_status),
+        cmocka_unit_test(another_object_of_the_same_name_is_another_gang),
+        cmocka_unit_test(a_gang_that_is_done_expects_nobody),
+        cmocka_unit_test(an_extra_refused_before_is_woken_when_its_gang_is_placed),
+        cmocka_unit_test(an_extra_kept_out_by_a_reservation_is_woken_at_its_end),
+        cmocka_unit_test(those_who_waited_are_woken_when_a_lower_minimum_places_the_gang),
+        cmocka_unit_test(an_extra_of_a_recovering_gang_is_told_why_it_waits),
+        cmocka_unit_test(a_pod_that_passed_meanwhile_is_not_woken),
+        cmocka_unit_test(no_more_pods_are_woken_than_there_is_room_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

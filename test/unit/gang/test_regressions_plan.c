@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Defects that were found and mended: planning, evidence, moves, the ledger, nominations. */
+#include "test/lib/world.h"
+
+#define GPU "nvidia.com/gpu"
+
+/* ---- the ledger ---- */
+
+/* A pod that asks for something no node has: a scheduler configured so ignores the resource. */
+static struct gang_pod_facts *pod_with_ignored(const char *name)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 0);
+    gang_amounts_add(&f->containers[0].requests, "example.com/ignored", 1);
+    return f;
+}
+
+static void slots_leave_a_node_only_over_what_they_use(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node_small(w, "a", 2, 8000);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 0);
+    assert_int_equal(world_reserved(w, "a", "cpu"), 2000);
+    uint64_t held = world_try(w, "g-0");
+    world_node_small(w, "b", 0, 64000);
+    world_pod_seen(w, "o", NULL, 3, "a", PHASE_RUNNING); /* too many GPUs; CPU is left */
+    assert_null(world_answer(w, held));
+    assert_int_equal(world_reserved(w, "a", "cpu"), 2000);
+    world_free(w);
+}
+
+static void an_ignored_resource_overfills_no_node(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    struct gang_pod_facts *f = pod_with_ignored("o");
+    f->node = xstrdup("a");
+    f->phase = PHASE_RUNNING;
+    world_pod_set(w, f);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    uint64_t held = world_try(w, "g-0");
+    assert_true(held != 0);
+    world_node(w, "a", 4); /* the kubelet's heartbeat */
+    assert_null(world_answer(w, held));
+    world_free(w);
+}
+
+static void an_ignored_resource_keeps_no_pod_out(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    assert_int_equal(world_reserved(w, "a", GPU), 2);
+    world_pod_set(w, pod_with_ignored("o"));
+    assert_string_equal(world_filter(w, "o"), "a");
+    world_free(w);
+}
+
+static void an_ignored_resource_at_bind_moves_no_slot(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_node(w, "b", 8);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    assert_int_equal(world_reserved(w, "a", GPU), 2);
+    world_pod_set(w, pod_with_ignored("o"));
+    world_bind(w, "o", "a");
+    assert_true(world_binding(w, "o@a"));
+    assert_int_equal(world_reserved(w, "a", GPU), 2);
+    world_free(w);
+}
+
+/* ---- overflow ---- */
+
+static void sums_of_huge_requests_do_not_wrap(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = world_pod_facts(i ? "x" : "y", NULL, 0);
+        gang_amounts_add(&f->containers[0].requests, "memory", INT64_MAX);
+        f->node = xstrdup("a");
+        world_pod_set(w, f);
+    }
+    assert_true(world_used(w, "a", "memory") > 0);
+    world_free(w);
+}
+
+static void a_huge_shortage_is_not_said_to_be_negative(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    world_group(w, "g", 3);
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", 0);
+        gang_amounts_add(&f->containers[0].requests, "memory", INT64_MAX / 2);
+        world_pod_set(w, f);
+    }
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_non_null(strstr(world_reason(w, "g"), "short of memory"));
+    assert_null(strstr(world_reason(w, "g"), "(-"));
+    world_free(w);
+}
+
+static void a_huge_schedule_timeout_is_not_in_the_past(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group_timeout(w, "g", 2, INT64_MAX);
+    world_members(w, "g", 0, 2, 1);
+    world_wait(w, SECONDS(1));
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
+/* ---- evidence ---- */
+
+static void C09_evidence_of_two_shapes_does_not_make_a_plan_flap(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n1", 1);
+    world_node(w, "n2", 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_pod_shaped(w, "x", "g", 1, 1000, 0);
+    world_pod_shaped(w, "y", "g", 1, 2000, 0);
+    int plans = 0;
+    for (; plans < 10 && strcmp(world_state(w, "g"), "Planned") == 0; plans++) {
+        world_filter_on(w, "x", "n2", NULL); /* the scheduler refuses n1 to both */
+        if (w->passed[0])
+            world_filter_on(w, "y", "n2", NULL);
+    }
+    assert_in_range(plans, 1, 9);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
+static void C09_each_shape_is_tried_again_when_its_own_evidence_is_over(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "z", 1);
+    world_pod_seen(w, "g-0", "g", 1, "z", PHASE_RUNNING);
+    world_node_small(w, "n1", 1, 1000);
+    world_node_small(w, "m", 0, 5000);
+    world_node_small(w, "x", 0, 100);
+    world_group(w, "g", 3);
+    world_pod(w, "gpu", "g", 1);
+    world_pod_shaped(w, "cpu", "g", 0, 5000, 0);
+    assert_string_equal(world_state(w, "g"), "Recovering"); /* no timeout will retry it */
+    assert_int_equal(world_reserved(w, "n1", GPU), 1);
+    for (int i = 0; i < 4; i++) {
+        if (i)
+            world_wait(w, SECONDS(20));
+        world_filter_on(w, "gpu", "x", NULL);
+    }
+    assert_int_equal(world_reserved(w, "m", "cpu"), 0); /* the refusal is believed for long now */
+    world_node_small(w, "n3", 1, 1000);
+    assert_int_equal(world_reserved(w, "m", "cpu"), 5000);
+    world_filter_on(w, "cpu", "x", NULL); /* this one is believed for a short time */
+    world_node_gone(w, "n3");
+    world_wait(w, SECONDS(3600));
+    assert_int_equal(world_reserved(w, "n1", GPU), 1);
+    assert_int_equal(world_reserved(w, "m", "cpu"), 5000);
+    world_free(w);
+}
+
+static void C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_node(w, "b", 0);
+    world_node(w, "c", 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_members(w, "g", 0, 2, 1);
+    world_pod_shaped(w, "x", "g", 1, 5, 0);
+    world_pod_seen(w, "o", NULL, 0, "b", PHASE_RUNNING);
+    uint64_t held = world_try(w, "g-0");
+    assert_string_equal(world_filter_on(w, "x", "b", NULL), "");
+    assert_null(world_answer(w, held));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+/* ---- nominations ---- */
+
+static void C08_samples_steer_a_member_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    cleanup_buf struct buf names = BUF_INIT;
+    for (int i = 0; i < 120; i++) {
+        cleanup_free char *name = xasprintf("c%d", i);
+        world_node(w, name, 0);
+        buf_printf(&names, "%s ", name);
+    }
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    for (int i = 0; i < 20; i++)
+        world_filter_on(w, "g-0", buf_str(&names), NULL);
+    assert_true(world_nominated(w, "g-0@a"));
+    assert_int_equal(w->n_nominations, 1);
+    world_free(w);
+}
+
+static void a_nomination_is_taken_back_although_the_watch_lagged(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_members(w, "g", 0, 2, 1);
+    world_filter(w, "g-0");
+    world_node(w, "b", 1);
+    assert_true(world_nominated(w, "g-0@a"));
+    world_pod(w, "g-0", "g", 1); /* a version from before our write */
+    struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
+    f->nominated = xstrdup("a");
+    world_pod_set(w, f);      /* our write */
+    world_pod_gone(w, "g-1"); /* the plan is undone */
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_true(world_nominated(w, "g-0@"));
+    world_free(w);
+}
+
+static void nominations_are_taken_back_when_a_node_shrinks(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    world_members(w, "g", 0, 2, 1);
+    world_node(w, "a", 1);
+    world_filter(w, "g-0");
+    world_filter(w, "g-1");
+    world_node(w, "a", 2);
+    assert_true(world_nominated(w, "g-0@a"));
+    assert_true(world_nominated(w, "g-1@a"));
+    world_node(w, "a", 1);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_true(world_nominated(w, "g-0@"));
+    assert_true(world_nominated(w, "g-1@"));
+    world_free(w);
+}
+
+static void nominations_of_an_earlier_run_are_taken_back(void **state)
+{
+    (void)state;
+    struct world *w = world_new_with(gang_config_default(), false);
+    world_node(w, "a", 1);
+    world_group_timeout(w, "g", 2, SECONDS(600));
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = world_pod_facts(i ? "g-1" : "g-0", "g", 1);
+        f->nominated = xstrdup("a");
+        world_pod_set(w, f);
+    }
+    world_sync(w);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_true(world_nominated(w, "g-0@"));
+    assert_true(world_nominated(w, "g-1@"));
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_leave_a_node_only_over_what_they_use),
+        cmocka_unit_test(an_ignored_resource_overfills_no_node),
+        cmocka_unit_test(an_ignored_resource_keeps_no_pod_out),
+        cmocka_unit_test(an_ignored_resource_at_bind_moves_no_slot),
+        cmocka_unit_test(sums_of_huge_requests_do_not_wrap),
+        cmocka_unit_test(a_huge_shortage_is_not_said_to_be_negative),
+        cmocka_unit_test(a_huge_schedule_timeout_is_not_in_the_past),
+        cmocka_unit_test(C09_evidence_of_two_shapes_does_not_make_a_plan_flap),
+        cmocka_unit_test(C09_each_shape_is_tried_again_when_its_own_evidence_is_over),
+        cmocka_unit_test(C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone),
+        cmocka_unit_test(C08_samples_steer_a_member_once),
+        cmocka_unit_test(a_nomination_is_taken_back_although_the_watch_lagged),
+        cmocka_unit_test(nominations_are_taken_back_when_a_node_shrinks),
+        cmocka_unit_test(nominations_of_an_earlier_run_are_taken_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
