@@ -379,6 +379,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
             send_binding(core, pod); /* to the same node, for the same UID */
     } else if (pod->node) {          /* bound by us: only its deletion is the end of it */
         timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
+        read_pod(core, pod);
     } else {
         pod_remove(core, pod);
     }

@@ -75,7 +75,8 @@ struct node {
     uint64_t gen;                  /* grows with every change of facts */
     uint64_t freed;                /* core->clock when room last grew here, by our count */
     uint64_t changed;              /* the same, by what kube-scheduler can know */
-    uint64_t woken;                /* core->freed when a starved pod was last sent here */
+    uint64_t woken;                /* core->freed when starved pods were last sent here */
+    int n_woken;                   /* how many */
     uint64_t offered;              /* core->offers of the filter call that last offered it */
     uint32_t offer_index;          /* its place among the names of that call */
     struct amounts allocatable, used, reserved;
@@ -129,6 +130,7 @@ struct pod {
     struct slot *slot;
     uint64_t call; /* bind call not yet answered; 0: none */
     usec_t call_since;
+    uint64_t woken;     /* core->freed when it was last woken from starving */
     bool held;          /* the call waits for the quorum; it asks for the slot's node */
     uint32_t held_node; /* id of that node */
     bool sent;          /* filter named its slot: it is on its way to bind there */
@@ -271,11 +273,12 @@ int node_short(const struct node *node, const struct shape *shape);
 /* As node_short, and host ports: -2 is a port conflict. */
 int node_misfit(const struct node *node, const struct shape *shape);
 /*
- * For pods that kube-scheduler has judged itself: whether one fits beside the reservations. A
+ * For pods that kube-scheduler has judged itself: whether one fits beside the reservations and as
+ * many others of its shape. A
  * resource that the node does not have at all is somebody else's to count (ignoredByScheduler of
  * another extender), as are host ports of assigned pods.
  */
-bool node_takes(const struct node *node, const struct shape *shape);
+bool node_takes(const struct node *node, const struct shape *shape, int others);
 /* Whether it would, if all slots whose member is not at bind had moved away. */
 bool node_could_take(const struct node *node, const struct shape *shape);
 /* Assigned pods and slots exceed the node in something the slot needs. */

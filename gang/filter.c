@@ -186,7 +186,7 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 
 static const struct slot *kept_out_by(const struct node *node, const struct shape *shape)
 {
-    if (!node || !node->n_slots || node_takes(node, shape))
+    if (!node || !node->n_slots || node_takes(node, shape, 0))
         return NULL;
     return CONTAINER_OF(node->slots.next, struct slot, in_node);
 }

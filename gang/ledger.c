@@ -75,11 +75,12 @@ int node_misfit(const struct node *node, const struct shape *shape)
     return r == -1 && (ports_charged(node, shape) || ports_reserved(node, shape)) ? -2 : r;
 }
 
-bool node_takes(const struct node *node, const struct shape *shape)
+bool node_takes(const struct node *node, const struct shape *shape, int others)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
-        if (shape->needs[i].amount > free_now(node, r) && amount_of(&node->allocatable, r) != 0)
+        if (shape->needs[i].amount > free_now(node, r) / (others + 1) &&
+            amount_of(&node->allocatable, r) != 0)
             return false;
     }
     return !ports_reserved(node, shape);

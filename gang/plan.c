@@ -481,7 +481,7 @@ void node_settle(struct gang_core *core, struct node *node)
 
 bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape)
 {
-    while (!node_takes(node, shape)) {
+    while (!node_takes(node, shape, 0)) {
         struct slot *first = NULL;
         if (!node_could_take(node, shape))
             return false; /* moving would not help */
@@ -497,13 +497,18 @@ bool node_make_room(struct gang_core *core, struct node *node, const struct shap
 
 /* ---- nominations and wakes ---- */
 
-/* A node that takes the pod, and that no other starved pod was sent to for the same news. */
+static int sent_here(const struct gang_core *core, const struct node *node)
+{
+    return node->woken == core->freed ? node->n_woken : 0;
+}
+
+/* A node that takes the pod beside those that were sent there for the same news. */
 static struct node *starved_node(struct gang_core *core, const struct pod *pod)
 {
     struct node *best = NULL;
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
-        if (node && node->woken != core->freed && node_takes(node, pod->shape) &&
+        if (node && node_takes(node, pod->shape, sent_here(core, node)) &&
             !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
             best = node;
     }
@@ -544,8 +549,8 @@ void starve(struct gang_core *core, struct pod *pod)
 }
 
 /*
- * A reservation that ends is no event for the scheduler: pods it kept out are woken, one for each
- * node that takes it, a bounded number at a time. Pods of a shape that found no node are not
+ * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
+ * there is room for, a bounded number at a time. Pods of a shape that found no node are not
  * looked at again in the same pass.
  */
 void wake_starved(struct gang_core *core)
@@ -560,12 +565,15 @@ void wake_starved(struct gang_core *core)
             list_remove(&pod->in_starved);
             continue;
         }
-        struct node *node = pod->shape == full ? NULL : starved_node(core, pod);
+        if (pod->shape == full || pod->woken == core->freed)
+            continue; /* woken for this news already, and refused all the same */
+        struct node *node = starved_node(core, pod);
         if (!node) {
             full = pod->shape;
             continue;
         }
-        node->woken = core->freed;
+        node->n_woken = sent_here(core, node) + 1;
+        node->woken = pod->woken = core->freed;
         list_remove(&pod->in_starved);
         nominate(core, pod, node);
         if (--left == 0) { /* the rest in a step of its own */

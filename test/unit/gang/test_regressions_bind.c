@@ -266,6 +266,23 @@ static void C02_a_member_found_bound_elsewhere_is_charged_there(void **state)
     world_free(w);
 }
 
+static void C02_a_bound_pod_that_the_watch_never_shows_is_looked_for(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_filter_facts(w, world_pod_facts("p", NULL, 1), "a");
+    world_bind(w, "p", "a");
+    world_result(w, "p", "a", OUTCOME_OK);
+    assert_int_equal(world_used(w, "a", GPU), 1);
+    world_wait(w, SECONDS(61));
+    assert_true(w->n_reads > 0);
+    assert_int_equal(world_used(w, "a", GPU), 1);
+    world_read(w, "p", NULL, OUTCOME_REFUSED);
+    assert_int_equal(world_used(w, "a", GPU), 0);
+    world_free(w);
+}
+
 static void C02_a_pod_resized_while_it_is_bound_is_charged_in_full(void **state)
 {
     (void)state;
@@ -327,6 +344,7 @@ int main(void)
         cmocka_unit_test(a_held_call_that_the_timeout_ends_says_so),
         cmocka_unit_test(a_gang_whose_bindings_are_refused_again_and_again_backs_off),
         cmocka_unit_test(C02_a_member_found_bound_elsewhere_is_charged_there),
+        cmocka_unit_test(C02_a_bound_pod_that_the_watch_never_shows_is_looked_for),
         cmocka_unit_test(C02_a_pod_resized_while_it_is_bound_is_charged_in_full),
         cmocka_unit_test(C05_a_held_member_whose_port_was_taken_is_not_bound),
     };

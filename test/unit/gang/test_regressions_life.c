@@ -219,6 +219,20 @@ static void a_pod_that_passed_meanwhile_is_not_woken(void **state)
     world_free(w);
 }
 
+static void C02_every_pod_there_is_room_for_is_woken(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node_small(w, "a", 90, 200000);
+    world_group(w, "g", 90);
+    world_members(w, "g", 0, 90, 1);
+    keep_out(w, 90);
+    world_group_gone(w, "g");
+    world_wait(w, SECONDS(1)); /* not all in one step */
+    assert_int_equal(w->n_nominations, 90);
+    world_free(w);
+}
+
 static void no_more_pods_are_woken_than_there_is_room_for(void **state)
 {
     (void)state;
@@ -245,6 +259,7 @@ int main(void)
         cmocka_unit_test(those_who_waited_are_woken_when_a_lower_minimum_places_the_gang),
         cmocka_unit_test(an_extra_of_a_recovering_gang_is_told_why_it_waits),
         cmocka_unit_test(a_pod_that_passed_meanwhile_is_not_woken),
+        cmocka_unit_test(C02_every_pod_there_is_room_for_is_woken),
         cmocka_unit_test(no_more_pods_are_woken_than_there_is_room_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
