@@ -64,6 +64,17 @@ bool dialect_succeeded(const struct gang_status *status)
     return status->succeeded >= dialect_quorum(status);
 }
 
+const char *dialect_phase(const struct dialect_phases *phases, const struct gang_status *status)
+{
+    if (status->state == GANG_PLACED && dialect_runs(status))
+        return phases->running;
+    if (status->state == GANG_DONE && dialect_succeeded(status))
+        return phases->finished;
+    if (status->state == GANG_BACKED_OFF && status->timed_out && phases->timed_out)
+        return phases->timed_out;
+    return phases->by_state[status->state];
+}
+
 /* ---- drafting ---- */
 
 struct status_draft draft_begin(const json_t *group, usec_t wall)
@@ -108,6 +119,13 @@ static json_t *conditions_to_change(struct status_draft *d)
         d->conditions = json_is_array(old) ? json_deep_copy(old) : json_array();
     }
     return d->conditions;
+}
+
+void draft_counts(struct status_draft *d, const struct gang_status *status)
+{
+    draft_count(d, "running", status->running);
+    draft_count(d, "succeeded", status->succeeded);
+    draft_count(d, "failed", status->failed);
 }
 
 void draft_condition(struct status_draft *d, const char *type, bool status, const char *reason,

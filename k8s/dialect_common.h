@@ -35,6 +35,15 @@ bool dialect_runs(const struct gang_status *status);
 /* The quorum has succeeded. */
 bool dialect_succeeded(const struct gang_status *status);
 
+/* A dialect's words for the life of a gang. */
+struct dialect_phases {
+    const char *by_state[GANG_STATE_MAX];
+    const char *running;   /* Placed, and the quorum runs */
+    const char *finished;  /* Done, and the quorum has succeeded */
+    const char *timed_out; /* backed off by its timeout; NULL: as by_state */
+};
+const char *dialect_phase(const struct dialect_phases *phases, const struct gang_status *status);
+
 struct status_draft {
     const json_t *old;  /* status as last seen, may be NULL; borrowed */
     json_t *patch;      /* what differs */
@@ -46,6 +55,8 @@ struct status_draft draft_begin(const json_t *group, usec_t wall);
 void draft_string(struct status_draft *d, const char *key, const char *value);
 /* An absent count is 0. */
 void draft_count(struct status_draft *d, const char *key, int64_t value);
+/* running, succeeded, failed. */
+void draft_counts(struct status_draft *d, const struct gang_status *status);
 /* Sets one condition of status.conditions, others stay. lastTransitionTime moves only when the
  * status does. */
 void draft_condition(struct status_draft *d, const char *type, bool status, const char *reason,

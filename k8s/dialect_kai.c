@@ -34,32 +34,30 @@ static int kai_decode(const json_t *group, struct gang_group_facts *facts, struc
     return 0;
 }
 
-static const char *kai_phase(const struct gang_status *s)
-{
-    static const char *const phases[GANG_STATE_MAX] = {
-        [GANG_ASSEMBLING] = "Pending",    [GANG_WAITING] = "Pending",
-        [GANG_PLANNED] = "PreScheduling", [GANG_COMMITTING] = "PreScheduling",
-        [GANG_PLACED] = "Scheduled",      [GANG_RECOVERING] = "PreScheduling",
-        [GANG_BACKED_OFF] = "Pending",    [GANG_DONE] = "Failed",
-    };
-    if (s->state == GANG_PLACED && dialect_runs(s))
-        return "Running";
-    if (s->state == GANG_DONE && dialect_succeeded(s))
-        return "Finished";
-    if (s->state == GANG_BACKED_OFF && s->timed_out)
-        return "Failed";
-    return phases[s->state];
-}
+static const struct dialect_phases kai_phases = {
+    .by_state =
+        {
+            [GANG_ASSEMBLING] = "Pending",
+            [GANG_WAITING] = "Pending",
+            [GANG_PLANNED] = "PreScheduling",
+            [GANG_COMMITTING] = "PreScheduling",
+            [GANG_PLACED] = "Scheduled",
+            [GANG_RECOVERING] = "PreScheduling",
+            [GANG_BACKED_OFF] = "Pending",
+            [GANG_DONE] = "Failed",
+        },
+    .running = "Running",
+    .finished = "Finished",
+    .timed_out = "Failed",
+};
 
 static json_t *kai_status(const struct gang_status *s, const json_t *group, usec_t wall)
 {
     struct status_draft d = draft_begin(group, wall);
     int pending = s->members - s->running - s->succeeded;
-    draft_string(&d, "phase", kai_phase(s));
+    draft_string(&d, "phase", dialect_phase(&kai_phases, s));
     draft_count(&d, "pending", pending > 0 ? pending : 0);
-    draft_count(&d, "running", s->running);
-    draft_count(&d, "succeeded", s->succeeded);
-    draft_count(&d, "failed", s->failed);
+    draft_counts(&d, s);
     draft_scheduled(&d, s);
     return draft_end(&d);
 }

@@ -17,31 +17,29 @@ static int sigs_decode(const json_t *group, struct gang_group_facts *facts, stru
     return dialect_timeout(group, facts, err);
 }
 
-static const char *sigs_phase(const struct gang_status *s)
-{
-    static const char *const phases[GANG_STATE_MAX] = {
-        [GANG_ASSEMBLING] = "Pending",       [GANG_WAITING] = "PreScheduling",
-        [GANG_PLANNED] = "PreScheduling",    [GANG_COMMITTING] = "Scheduling",
-        [GANG_PLACED] = "Scheduled",         [GANG_RECOVERING] = "Scheduling",
-        [GANG_BACKED_OFF] = "PreScheduling", [GANG_DONE] = "Failed",
-    };
-    if (s->state == GANG_PLACED && dialect_runs(s))
-        return "Running";
-    if (s->state == GANG_DONE && dialect_succeeded(s))
-        return "Finished";
-    if (s->state == GANG_BACKED_OFF && s->timed_out)
-        return "Failed";
-    return phases[s->state];
-}
+static const struct dialect_phases sigs_phases = {
+    .by_state =
+        {
+            [GANG_ASSEMBLING] = "Pending",
+            [GANG_WAITING] = "PreScheduling",
+            [GANG_PLANNED] = "PreScheduling",
+            [GANG_COMMITTING] = "Scheduling",
+            [GANG_PLACED] = "Scheduled",
+            [GANG_RECOVERING] = "Scheduling",
+            [GANG_BACKED_OFF] = "PreScheduling",
+            [GANG_DONE] = "Failed",
+        },
+    .running = "Running",
+    .finished = "Finished",
+    .timed_out = "Failed",
+};
 
 static json_t *sigs_status(const struct gang_status *s, const json_t *group, usec_t wall)
 {
     struct status_draft d = draft_begin(group, wall);
-    draft_string(&d, "phase", sigs_phase(s));
+    draft_string(&d, "phase", dialect_phase(&sigs_phases, s));
     draft_count(&d, "scheduled", s->bound);
-    draft_count(&d, "running", s->running);
-    draft_count(&d, "succeeded", s->succeeded);
-    draft_count(&d, "failed", s->failed);
+    draft_counts(&d, s);
     draft_scheduled(&d, s);
     return draft_end(&d);
 }

@@ -27,17 +27,26 @@ static int volcano_decode(const json_t *group, struct gang_group_facts *facts, s
 
 static const struct {
     const char *phase;
-    const char *unschedulable; /* reason of the condition, or NULL: it is not */
+    bool unschedulable; /* carries that condition */
 } volcano_states[GANG_STATE_MAX] = {
-    [GANG_ASSEMBLING] = {"Inqueue", "NotEnoughTasks"},
-    [GANG_WAITING] = {"Pending", "NotEnoughResources"},
-    [GANG_PLANNED] = {"Inqueue", NULL},
-    [GANG_COMMITTING] = {"Inqueue", NULL},
-    [GANG_PLACED] = {"Running", NULL},
-    [GANG_RECOVERING] = {"Inqueue", "NotEnoughResources"},
-    [GANG_BACKED_OFF] = {"Pending", "NotEnoughResources"},
-    [GANG_DONE] = {"Completed", NULL},
+    [GANG_ASSEMBLING] = {"Inqueue", true}, [GANG_WAITING] = {"Pending", true},
+    [GANG_PLANNED] = {"Inqueue", false},   [GANG_COMMITTING] = {"Inqueue", false},
+    [GANG_PLACED] = {"Running", false},    [GANG_RECOVERING] = {"Inqueue", true},
+    [GANG_BACKED_OFF] = {"Pending", true}, [GANG_DONE] = {"Completed", false},
 };
+
+static const char *volcano_reason(const struct gang_status *s)
+{
+    switch (s->reason) {
+    case REASON_GROUP_INVALID:
+    case REASON_NOT_ENOUGH_MEMBERS:
+    case REASON_MEMBERS_GATED:
+    case REASON_FOREIGN_SCHEDULER:
+        return "NotEnoughTasks";
+    default:
+        return "NotEnoughResources";
+    }
+}
 
 /* The Scheduled condition's reason is a sentence in Volcano; tools look for it. */
 #define VOLCANO_READY "tasks in gang are ready to be scheduled"
@@ -45,12 +54,10 @@ static const struct {
 static json_t *volcano_status(const struct gang_status *s, const json_t *group, usec_t wall)
 {
     struct status_draft d = draft_begin(group, wall);
-    const char *reason = volcano_states[s->state].unschedulable;
+    const char *reason = volcano_states[s->state].unschedulable ? volcano_reason(s) : NULL;
     bool partial = reason && s->running > 0;
     draft_string(&d, "phase", partial ? "Unknown" : volcano_states[s->state].phase);
-    draft_count(&d, "running", s->running);
-    draft_count(&d, "succeeded", s->succeeded);
-    draft_count(&d, "failed", s->failed);
+    draft_counts(&d, s);
     if (reason) {
         draft_condition_clear(&d, "Scheduled", reason);
         draft_condition(&d, "Unschedulable", true, reason, s->text);

@@ -18,28 +18,27 @@ static int xk8s_decode(const json_t *group, struct gang_group_facts *facts, stru
     return dialect_timeout(group, facts, err);
 }
 
-static const char *xk8s_phase(const struct gang_status *s)
-{
-    static const char *const phases[GANG_STATE_MAX] = {
-        [GANG_ASSEMBLING] = "Pending",    [GANG_WAITING] = "Scheduling",
-        [GANG_PLANNED] = "Scheduling",    [GANG_COMMITTING] = "Scheduling",
-        [GANG_PLACED] = "Scheduling",     [GANG_RECOVERING] = "Scheduling",
-        [GANG_BACKED_OFF] = "Scheduling", [GANG_DONE] = "Failed",
-    };
-    if (s->state == GANG_PLACED && dialect_runs(s))
-        return "Running";
-    if (s->state == GANG_DONE && dialect_succeeded(s))
-        return "Finished";
-    return phases[s->state];
-}
+static const struct dialect_phases xk8s_phases = {
+    .by_state =
+        {
+            [GANG_ASSEMBLING] = "Pending",
+            [GANG_WAITING] = "Scheduling",
+            [GANG_PLANNED] = "Scheduling",
+            [GANG_COMMITTING] = "Scheduling",
+            [GANG_PLACED] = "Scheduling",
+            [GANG_RECOVERING] = "Scheduling",
+            [GANG_BACKED_OFF] = "Scheduling", /* Failed is final here */
+            [GANG_DONE] = "Failed",
+        },
+    .running = "Running",
+    .finished = "Finished",
+};
 
 static json_t *xk8s_status(const struct gang_status *s, const json_t *group, usec_t wall)
 {
     struct status_draft d = draft_begin(group, wall);
-    draft_string(&d, "phase", xk8s_phase(s));
-    draft_count(&d, "running", s->running);
-    draft_count(&d, "succeeded", s->succeeded);
-    draft_count(&d, "failed", s->failed);
+    draft_string(&d, "phase", dialect_phase(&xk8s_phases, s));
+    draft_counts(&d, s);
     draft_scheduled(&d, s);
     return draft_end(&d);
 }

@@ -285,6 +285,7 @@ static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **stat
               "\"status\":\"True\"}]}}");
 
     struct gang_status s = status_of(GANG_ASSEMBLING);
+    s.reason = REASON_NOT_ENOUGH_MEMBERS;
     s.text = "3 of 8 members exist";
     json_t *patch = d->status(&s, object, WALL);
     apply_patch(object, patch);
