@@ -314,15 +314,18 @@ static void place(struct gang_core *core, struct gang *gang)
             starve(core, pod);
 }
 
-/* The gang cannot be planned whatever the cluster looks like: it waits for its own facts. */
-static void assemble(struct gang_core *core, struct gang *gang, enum gang_reason_code code,
-                     char *text)
+/*
+ * The gang cannot be planned whatever the cluster looks like: it waits for its own facts, in state
+ * Assembling, or Recovering when some of it is bound.
+ */
+static void assemble(struct gang_core *core, struct gang *gang, enum gang_state state,
+                     enum gang_reason_code code, char *text)
 {
     bool news = reason_set(gang, code, text);
     plan_drop(core, gang, code);
     end_hope(core, gang);
     end_attempt(core, gang);
-    gang_enter(core, gang, GANG_ASSEMBLING);
+    gang_enter(core, gang, state);
     if (news)
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
@@ -354,10 +357,11 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     if (gang->hoping)
         fill_expected(core, gang);
     end_hope(core, gang);
+    enum gang_state state = t->bound + t->binding > 0 ? GANG_RECOVERING : GANG_ASSEMBLING;
     if (t->members < needed) {
-        assemble(core, gang, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang, t));
+        assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang, t));
     } else if (reachable < needed) {
-        assemble(core, gang, t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER,
+        assemble(core, gang, state, t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER,
                  reason_members(gang, t));
     } else {
         if (gang->state != GANG_BACKED_OFF && t->bound + t->binding == 0)
@@ -386,11 +390,11 @@ static void review(struct gang_core *core, struct gang *gang)
     gang->priority = gang_priority(gang);
     char *text;
     if (!gang->facts) {
-        assemble(core, gang, REASON_GROUP_MISSING, reason_members(gang, &t));
+        assemble(core, gang, GANG_ASSEMBLING, REASON_GROUP_MISSING, reason_members(gang, &t));
         return;
     }
     if (invalid(gang, &text)) {
-        assemble(core, gang, REASON_GROUP_INVALID, text);
+        assemble(core, gang, GANG_ASSEMBLING, REASON_GROUP_INVALID, text);
         return;
     }
     if (t.bound == 0 && t.binding == 0)
