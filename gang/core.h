@@ -3,7 +3,8 @@
  * core.h - the inside of gang/: its objects and who changes what. For gang/ only.
  *
  *   picture.c  nodes and pods, as the facts say
- *   ledger.c   what is charged and reserved on a node
+ *   ledger.c   what is charged on a node, and what fits beside it
+ *   slots.c    places in a plan: reserved, filled, given up
  *   shape.c    pods that are alike for placement, resources by number
  *   life.c     a gang from its first member to Done: states, attempts, backoff
  *   plan.c     a place for every member that is needed, or none
@@ -16,9 +17,9 @@
  *   view.c     looking in from outside
  *
  * The ledger. A node has three sums per resource: allocatable (facts), used (pods charged:
- * assigned, or with a Binding under way) and reserved (slots). Only ledger.c changes used and
- * reserved. After a step used + reserved <= allocatable
- * on every node, unless assigned pods alone exceed it.
+ * assigned, or with a Binding under way) and reserved (slots). Only ledger.c changes used, only
+ * slots.c changes reserved. After a step used + reserved <= allocatable on every node, unless
+ * assigned pods alone exceed it.
  *
  * A member on its way: Unscheduled -> Assumed (has a slot) -> Held (its bind call waits) ->
  * Binding (Binding sent: the slot became a charge) -> Assigned.
@@ -268,35 +269,10 @@ const char *shape_refusal(struct shape *shape, const struct node *node);
 
 /* ---- picture.c ---- */
 struct node *node_by_name(const struct gang_core *core, const char *name);
-/* The resource of which the node has too little free for one more pod of the shape, or -1. */
-int node_short(const struct node *node, const struct shape *shape);
-/* As node_short, and host ports: -2 is a port conflict. */
-int node_misfit(const struct node *node, const struct shape *shape);
-/*
- * For pods that kube-scheduler has judged itself: whether one fits beside the reservations and as
- * many others of its shape. A
- * resource that the node does not have at all is somebody else's to count (ignoredByScheduler of
- * another extender), as are host ports of assigned pods.
- */
-bool node_takes(const struct node *node, const struct shape *shape, int others);
-/* Whether it would, if all slots whose member is not at bind had moved away. */
-bool node_could_take(const struct node *node, const struct shape *shape);
-/* Assigned pods and slots exceed the node in something the slot needs. */
-bool slot_in_excess(const struct slot *slot);
-void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
-void uncharge(struct gang_core *core, struct pod *pod);
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                      struct node *node);
-/* The pod takes the slot, which was expected to be filled. */
-void slot_fill(struct slot *slot, struct pod *pod);
-/* The reservation ends, to become a charge or as if it had never been. */
-void slot_free(struct gang_core *core, struct slot *slot);
-/* The place is given up: its room is free, a held call is answered with the code's sentence. */
-void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
-/* Room grew on this node by our count; by what the scheduler knows too. */
-void node_freed(struct gang_core *core, struct node *node);
-void node_changed(struct gang_core *core, struct node *node);
+/* Makes one that is only known by name, if need be. */
 struct node *node_get(struct gang_core *core, const char *name);
+void node_drop(struct gang_core *core, struct node *node);
+void nodes_sweep(struct gang_core *core);
 struct pod *pod_by_uid(const struct gang_core *core, const char *uid);
 struct pod *pod_by_name(const struct gang_core *core, const char *ns, const char *name);
 bool pod_was_deleted(const struct gang_core *core, const char *uid);
@@ -313,8 +289,39 @@ void take_pod_gone(struct gang_core *core, struct pod *pod);
 /* A pod that filter brought before the watch did. */
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);
-void node_drop(struct gang_core *core, struct node *node);
-void nodes_sweep(struct gang_core *core);
+
+/* ---- ledger.c ---- */
+/* The resource of which the node has too little free for one more pod of the shape, or -1. */
+int node_short(const struct node *node, const struct shape *shape);
+/* As node_short, and host ports: -2 is a port conflict. */
+int node_misfit(const struct node *node, const struct shape *shape);
+/*
+ * For pods that kube-scheduler has judged itself: whether one fits beside the reservations and as
+ * many others of its shape. A resource that the node does not have at all is somebody else's to
+ * count (ignoredByScheduler of another extender), as are host ports of assigned pods.
+ */
+bool node_takes(const struct node *node, const struct shape *shape, int others);
+/* Whether it would, if all slots whose member is not at bind had moved away. */
+bool node_could_take(const struct node *node, const struct shape *shape);
+/* Assigned pods and slots exceed the node in something the slot needs. */
+bool slot_in_excess(const struct slot *slot);
+/* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
+void amounts_add(struct amounts *to, const struct shape *shape, int sign);
+void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
+void uncharge(struct gang_core *core, struct pod *pod);
+/* Room grew on this node by our count; by what the scheduler knows too. */
+void node_freed(struct gang_core *core, struct node *node);
+void node_changed(struct gang_core *core, struct node *node);
+
+/* ---- slots.c ---- */
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
+                      struct node *node);
+/* The pod takes the slot, which was expected to be filled. */
+void slot_fill(struct slot *slot, struct pod *pod);
+/* The reservation ends, to become a charge or as if it had never been. */
+void slot_free(struct gang_core *core, struct slot *slot);
+/* The place is given up: its room is free, a held call is answered with the code's sentence. */
+void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
 
 /* ---- life.c ---- */
 struct gang *gang_get(struct gang_core *core, const struct gang_ref *ref);

@@ -118,7 +118,7 @@ bool slot_in_excess(const struct slot *slot)
 
 /* ---- charges ---- */
 
-static void add_needs(struct amounts *to, const struct shape *shape, int sign)
+void amounts_add(struct amounts *to, const struct shape *shape, int sign)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
@@ -135,7 +135,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
 {
     if (pod->node != node) {
         uncharge(core, pod);
-        add_needs(&node->used, pod->shape, 1);
+        amounts_add(&node->used, pod->shape, 1);
         pod->node = node;
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
@@ -148,69 +148,11 @@ void uncharge(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     if (!node)
         return;
-    add_needs(&node->used, pod->shape, -1);
+    amounts_add(&node->used, pod->shape, -1);
     list_remove(&pod->in_node);
     node->n_pods--;
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
     node_changed(core, node);
     core->sweep |= !node->facts;
-}
-
-/* ---- slots ---- */
-
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                      struct node *node)
-{
-    struct slot *slot = xcalloc(1, sizeof *slot);
-    core->n_slots++;
-    slot->gang = gang;
-    slot->node = node;
-    slot->shape = shape_ref(shape);
-    list_push(&gang->slots, &slot->in_gang);
-    gang->n_slots++;
-    list_push(&node->slots, &slot->in_node);
-    node->n_slots++;
-    add_needs(&node->reserved, slot->shape, 1);
-    return slot;
-}
-
-void slot_fill(struct slot *slot, struct pod *pod)
-{
-    slot->pod = pod;
-    pod->slot = slot;
-}
-
-void slot_free(struct gang_core *core, struct slot *slot)
-{
-    struct node *node = slot->node;
-    core->n_slots--;
-    add_needs(&node->reserved, slot->shape, -1);
-    list_remove(&slot->in_node);
-    node->n_slots--;
-    list_remove(&slot->in_gang);
-    slot->gang->n_slots--;
-    if (slot->pod)
-        slot->pod->slot = NULL;
-    shape_unref(core, slot->shape);
-    free(slot);
-    core->sweep |= !node->facts;
-}
-
-void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why)
-{
-    struct node *node = slot->node;
-    struct pod *pod = slot->pod;
-    /* The scheduler does not know of reservations: only where it has assumed the pod does the end
-     * of one change anything for it. */
-    bool assumed = pod && (pod->held || pod->sent);
-    if (pod && pod->held)
-        reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));
-    if (pod)
-        pod->sent = false;
-    slot_free(core, slot);
-    if (assumed)
-        node_changed(core, node);
-    else
-        node_freed(core, node);
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * slots.c - a member's place in a plan: reserved, filled, given up.
+ */
+#include "gang/core.h"
+
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
+                      struct node *node)
+{
+    struct slot *slot = xcalloc(1, sizeof *slot);
+    core->n_slots++;
+    slot->gang = gang;
+    slot->node = node;
+    slot->shape = shape_ref(shape);
+    list_push(&gang->slots, &slot->in_gang);
+    gang->n_slots++;
+    list_push(&node->slots, &slot->in_node);
+    node->n_slots++;
+    amounts_add(&node->reserved, slot->shape, 1);
+    return slot;
+}
+
+void slot_fill(struct slot *slot, struct pod *pod)
+{
+    slot->pod = pod;
+    pod->slot = slot;
+}
+
+void slot_free(struct gang_core *core, struct slot *slot)
+{
+    struct node *node = slot->node;
+    core->n_slots--;
+    amounts_add(&node->reserved, slot->shape, -1);
+    list_remove(&slot->in_node);
+    node->n_slots--;
+    list_remove(&slot->in_gang);
+    slot->gang->n_slots--;
+    if (slot->pod)
+        slot->pod->slot = NULL;
+    shape_unref(core, slot->shape);
+    free(slot);
+    core->sweep |= !node->facts;
+}
+
+void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why)
+{
+    struct node *node = slot->node;
+    struct pod *pod = slot->pod;
+    /* The scheduler does not know of reservations: only where it has assumed the pod does the end
+     * of one change anything for it. */
+    bool assumed = pod && (pod->held || pod->sent);
+    if (pod && pod->held)
+        reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));
+    if (pod)
+        pod->sent = false;
+    slot_free(core, slot);
+    if (assumed)
+        node_changed(core, node);
+    else
+        node_freed(core, node);
+}
