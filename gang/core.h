@@ -95,6 +95,7 @@ enum timer_kind {
     TIMER_HOLD,     /* gang: its oldest held call must be answered */
     TIMER_EVIDENCE, /* gang: what the scheduler refused may be tried again */
     TIMER_STATUS,   /* gang: figures may be written again */
+    TIMER_REFRESH,  /* gang: it waits; its reason is looked at again, room may have shrunk */
     TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
     GANG_TIMERS,
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */

@@ -503,6 +503,9 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         gang->retry = true;
         evidence_arm(core, gang);
         break;
+    case TIMER_REFRESH:
+        gang->retry = gang->state == GANG_WAITING;
+        break;
     case TIMER_EXTRAS:
         if (gang->state == GANG_PLACED || gang->state == GANG_DONE)
             release_extras(core, gang);

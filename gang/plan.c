@@ -356,6 +356,7 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     clear_nominations(core, gang); /* also those of an earlier life */
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
+    timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.text_refresh);
     if (shortage.culprit && gang->state != GANG_BACKED_OFF)
         explain_failure(core, gang, &shortage);
 }

@@ -10,6 +10,9 @@
 #include "base/quantity.h"
 #include "gang/core.h"
 
+/* Members that a sentence names, of those that are awaited. */
+#define AWAITED_SHOWN 3
+
 /* kube-scheduler tries a rejected pod again within some 10 ms (its own patch of the condition wakes
  * the pod): words that changed meanwhile are to be said then. */
 #define FIRST_REFRESH (5 * USEC_PER_MSEC)
@@ -93,6 +96,19 @@ char *reason_shortage(const struct gang_core *core, const struct gang *gang,
     return buf_steal(&b);
 }
 
+/* The first few members that are not at bind, for whoever looks for the one that hangs. */
+static void put_awaited(struct buf *b, const struct gang *gang)
+{
+    int n = 0;
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        const struct pod *pod = slot->pod;
+        if (!pod || pod->held || n == AWAITED_SHOWN)
+            continue;
+        buf_printf(b, "%s%s (scheduler %s)", n++ ? ", " : "; awaited: ", pod->facts->name,
+                   pod->facts->scheduler ? pod->facts->scheduler : "not named");
+    }
+}
+
 char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t timeout)
 {
     /* The reason behind a timeout stays readable through several of them. */
@@ -102,16 +118,22 @@ char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t time
     usec_t seconds = timeout / USEC_PER_SEC;
     if (n)
         return xasprintf("%.*s%s%" PRId64 " s", n, text, mark, seconds);
-    return xasprintf("gang %s/%s: %d of %d members at bind%s%" PRId64 " s", gang->ref.ns,
-                     gang->ref.name, t->held, gang_needed(gang), mark, seconds);
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "gang %s/%s: %d of %d members at bind", gang->ref.ns, gang->ref.name, t->held,
+               gang_needed(gang));
+    put_awaited(&b, gang);
+    buf_printf(&b, "%s%" PRId64 " s", mark, seconds);
+    return buf_steal(&b);
 }
 
 char *reason_hold(const struct gang *gang, const struct tally *t, usec_t hold)
 {
-    return xasprintf("gang %s/%s: %d of %d members at bind after %" PRId64
-                     " s; the plan is kept, the others are awaited",
-                     gang->ref.ns, gang->ref.name, t->held + t->bound + t->binding,
-                     gang_needed(gang), hold / USEC_PER_SEC);
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "gang %s/%s: %d of %d members at bind after %" PRId64 " s; the plan is kept",
+               gang->ref.ns, gang->ref.name, t->held + t->bound + t->binding, gang_needed(gang),
+               hold / USEC_PER_SEC);
+    put_awaited(&b, gang);
+    return buf_steal(&b);
 }
 
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,

@@ -64,6 +64,8 @@ static json_t *volcano_status(const struct gang_status *s, const json_t *group, 
     } else if (s->state == GANG_PLACED || s->state == GANG_DONE) {
         draft_condition_clear(&d, "Unschedulable", "Scheduled");
         draft_condition(&d, "Scheduled", true, VOLCANO_READY, "");
+    } else {
+        draft_condition_clear(&d, "Unschedulable", "Planned");
     }
     return draft_end(&d);
 }

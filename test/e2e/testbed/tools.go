@@ -40,14 +40,22 @@ func Root(t TB) string {
 	}
 }
 
+func toolsFolder(root string) string {
+	if folder := os.Getenv("MUSTER_TOOLS"); folder != "" {
+		return folder
+	}
+	return filepath.Join(root, "build/tools")
+}
+
+// KubectlPath is where build-tools puts kubectl.
+func KubectlPath(root string) string {
+	return filepath.Join(toolsFolder(root), "kubectl-"+Newest.Version)
+}
+
 // tool is the path of a program that build-tools made.
 func tool(t TB, name, version string) string {
 	t.Helper()
-	folder := os.Getenv("MUSTER_TOOLS")
-	if folder == "" {
-		folder = filepath.Join(Root(t), "build/tools")
-	}
-	path := filepath.Join(folder, name+"-"+version)
+	path := filepath.Join(toolsFolder(Root(t)), name+"-"+version)
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%s is not built: run test/e2e/build-tools", path)
 	}

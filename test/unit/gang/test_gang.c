@@ -155,8 +155,8 @@ static void C03_a_hold_ends_before_its_limit_and_the_plan_stays(void **state)
     assert_null(world_answer(w, first));
     world_wait(w, SECONDS(1));
     /* Together, at the limit of the oldest. */
-    const char *text = "gang default/g: 2 of 3 members at bind after 20 s; the plan is kept, the "
-                       "others are awaited";
+    const char *text = "gang default/g: 2 of 3 members at bind after 20 s; the plan is kept; "
+                       "awaited: g-2 (scheduler default-scheduler)";
     assert_string_equal(world_answer(w, first), text);
     assert_string_equal(world_answer(w, second), text);
     assert_string_equal(world_state(w, "g"), "Planned");
@@ -198,7 +198,8 @@ static void a_timed_out_attempt_releases_and_backs_off(void **state)
     world_wait(w, SECONDS(10));
     assert_string_equal(world_state(w, "g"), "BackedOff");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
-    const char *text = "gang default/g: 1 of 2 members at bind; not placed within 10 s";
+    const char *text = "gang default/g: 1 of 2 members at bind; awaited: g-1 (scheduler "
+                       "default-scheduler); not placed within 10 s";
     assert_string_equal(world_answer(w, held), text);
     assert_true(world_event(w, "PodGroup/g Timeout: gang default/g: 1 of 2 members at bind"));
     world_wait(w, SECONDS(7)); /* 5 s, ± 20 % */
@@ -220,6 +221,20 @@ static void a_waiting_gang_times_out_and_a_capacity_change_ends_the_backoff(void
                         "not placed within 10 s");
     world_node(w, "b", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void the_room_that_a_reason_names_is_looked_at_again(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 6);
+    world_group_timeout(w, "g", 8, SECONDS(6000));
+    members(w, "g", 0, 8, 1);
+    assert_non_null(strstr(world_reason(w, "g"), "room for 6 (2 short"));
+    world_pod_seen(w, "notebook", NULL, 2, "a", PHASE_RUNNING);
+    world_wait(w, SECONDS(30));
+    assert_non_null(strstr(world_reason(w, "g"), "room for 4 (4 short"));
     world_free(w);
 }
 
@@ -649,6 +664,7 @@ int main(void)
         cmocka_unit_test(a_dead_or_superseded_hold_does_not_count),
         cmocka_unit_test(a_timed_out_attempt_releases_and_backs_off),
         cmocka_unit_test(a_waiting_gang_times_out_and_a_capacity_change_ends_the_backoff),
+        cmocka_unit_test(the_room_that_a_reason_names_is_looked_at_again),
         cmocka_unit_test(C05_a_lost_node_moves_the_gang_or_undoes_it_whole),
         cmocka_unit_test(a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words),
         cmocka_unit_test(C05_cordon_shrink_and_deleted_group),

@@ -222,7 +222,8 @@ static void a_held_call_that_the_timeout_ends_says_so(void **state)
     uint64_t held = world_try(w, "g-0");
     world_wait(w, SECONDS(10));
     assert_string_equal(world_answer(w, held),
-                        "gang default/g: 1 of 2 members at bind; not placed within 10 s");
+                        "gang default/g: 1 of 2 members at bind; awaited: g-1 (scheduler "
+                        "default-scheduler); not placed within 10 s");
     world_free(w);
 }
 

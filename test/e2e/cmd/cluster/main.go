@@ -174,17 +174,16 @@ func advise(folder string) {
 	fmt.Printf(`A Kubernetes control plane is running, with muster registered in its scheduler,
 and four nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
 
-  export KUBECONFIG=%[1]s
+  export KUBECONFIG=%[1]s; alias kubectl=%[4]s
   kubectl get nodes
   kubectl apply -f - <<'END'
 %[2]sEND
   kubectl get pods -w
   curl http://%[3]s/api/v1/gangs
 
-kubectl is %[4]s
 Logs are in %[5]s.
 `, filepath.Join(folder, "admin.kubeconfig"), example, strings.TrimSpace(string(ops)),
-		filepath.Join(root, "build/tools/kubectl-"+testbed.Newest.Version), folder)
+		testbed.KubectlPath(root), folder)
 }
 
 // example is a gang that fits exactly.
