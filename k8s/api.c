@@ -60,7 +60,7 @@ static void check_synced(struct api *a)
     if (!all || a->synced)
         return;
     a->synced = true;
-    log_info("the picture of the cluster is whole", NULL);
+    log_info("every list was read once", NULL);
     post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
 }
 
@@ -243,7 +243,7 @@ static void *run(void *arg)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     start_watches(a);
     start_kinds(a);
-    while (a->deadline == USEC_NEVER || (writer_busy(a->writer) && usec_now() < a->deadline)) {
+    while (a->deadline == USEC_NEVER || (writer_owes(a->writer) && usec_now() < a->deadline)) {
         usec_t limit = MAX_SLEEP;
         if (a->deadline != USEC_NEVER && a->deadline - usec_now() < limit)
             limit = a->deadline - usec_now();

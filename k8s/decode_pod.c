@@ -83,6 +83,9 @@ static int decode_resources(const json_t *container, struct gang_amounts *reques
     return r;
 }
 
+/* Over all containers; thousands would cost the core a second for each event of such a pod. */
+#define MAX_REQUESTS 512
+
 static int decode_container(const json_t *json, bool init, bool host_network,
                             struct gang_pod_facts *f, struct err *err)
 {
@@ -111,10 +114,16 @@ static int decode_containers(const json_t *spec, struct gang_pod_facts *f, struc
         return -1;
     f->containers =
         xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *f->containers);
+    size_t requests = 0;
     for (size_t l = 0; l < 2; l++)
-        for (size_t i = 0; i < json_array_size(lists[l]); i++)
+        for (size_t i = 0; i < json_array_size(lists[l]); i++) {
             if (decode_container(json_array_get(lists[l], i), l == 0, host_network, f, err) < 0)
                 return err_wrap(err, "%s[%zu]", names[l], i);
+            requests += f->containers[f->n_containers - 1].requests.n;
+        }
+    if (requests > MAX_REQUESTS)
+        return err_set(err, ERR_INVALID, "resources: %zu requests in all containers, more than %d",
+                       requests, MAX_REQUESTS);
     return 0;
 }
 

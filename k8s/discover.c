@@ -48,6 +48,10 @@ static void failed(struct discover *d, const struct client_reply *reply)
         log_warning("cannot find out which PodGroups are served, trying again", "dialect",
                     d->dialect->name, "error", err.text, NULL);
     ask_later(d, d->failures++, RETRY_FIRST);
+    if (!reply->error && reply->status == 403 && !d->told) { /* what may not be read is not there */
+        d->told = true;
+        d->found(d->arg, /* version= */ NULL, /* status_subresource= */ false);
+    }
 }
 
 static bool has_resource(const json_t *list, const char *name)

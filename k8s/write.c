@@ -302,12 +302,22 @@ void writer_pump(struct writer *w)
     w->pumping = false;
 }
 
-bool writer_busy(const struct writer *w)
+static bool busy_below(const struct writer *w, size_t lanes)
 {
-    for (size_t i = 0; i < LANE_MAX; i++)
+    for (size_t i = 0; i < lanes; i++)
         if (lane_busy(&w->lanes[i]))
             return true;
     return false;
+}
+
+bool writer_busy(const struct writer *w)
+{
+    return busy_below(w, LANE_MAX);
+}
+
+bool writer_owes(const struct writer *w)
+{
+    return busy_below(w, LANE_EVENT);
 }
 
 /* ---- taking orders ---- */

@@ -47,5 +47,7 @@ void writer_take(struct writer *w, struct order *o);
 void writer_pump(struct writer *w);
 /* Something waits or is under way. */
 bool writer_busy(const struct writer *w);
+/* The same without events: words for people do not keep the program from ending. */
+bool writer_owes(const struct writer *w);
 
 #endif

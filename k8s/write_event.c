@@ -3,6 +3,8 @@
  * Kubernetes events (core/v1). The same thing said again about the same object counts up the event
  * that is already there.
  */
+#include <stdio.h>
+
 #include <inttypes.h>
 
 #include "base/log.h"
@@ -132,7 +134,11 @@ static void create_event(struct flight *f)
     const struct order *o = f->order;
     struct client *c = f->writer->o.client;
     free(f->event_name);
-    f->event_name = xasprintf("%.230s.%08x%08x", o->name, client_random(c), client_random(c));
+    char stem[231]; /* what is cut must end as a name may */
+    snprintf(stem, sizeof stem, "%s", o->name);
+    for (size_t n = strlen(stem); n > 0 && (stem[n - 1] == '-' || stem[n - 1] == '.');)
+        stem[--n] = '\0';
+    f->event_name = xasprintf("%s.%08x%08x", stem, client_random(c), client_random(c));
     cleanup_json json_t *event = event_object(f->writer, o, f->event_name);
     cleanup_free char *text = json_dumps(event, JSON_COMPACT);
     cleanup_buf struct buf path = BUF_INIT;

@@ -4,6 +4,8 @@
  * patch that only applies to that very version of it. Somebody else was faster: read again, look
  * again.
  */
+#include <limits.h>
+
 #include "base/log.h"
 #include "k8s/field.h"
 #include "k8s/write_internal.h"
@@ -51,7 +53,8 @@ static void reread_done(struct flight *f, const struct client_reply *reply)
     if (client_ok(reply))
         take_reply(f, reply);
     bool again = client_ok(reply) || reply_is_temporary(reply);
-    if (again && flight_retry(f, TRIES, RETRY_FIRST / 10))
+    int tries = reply_is_temporary(reply) ? INT_MAX : TRIES; /* an outage ends some time */
+    if (again && flight_retry(f, tries, RETRY_FIRST / 10))
         return;
     if (reply->error || reply->status != 404)
         give_up(f, reply);
@@ -80,7 +83,7 @@ static void patch_done(struct flight *f, const struct client_reply *reply)
     } else if (!reply->error && reply->status == 409 && served) {
         reread(f, served);
         return;
-    } else if (reply_is_temporary(reply) && flight_retry(f, TRIES, RETRY_FIRST)) {
+    } else if (reply_is_temporary(reply) && flight_retry(f, INT_MAX, RETRY_FIRST)) {
         return;
     } else if (reply->error || reply->status != 404) {
         give_up(f, reply);

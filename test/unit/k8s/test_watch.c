@@ -375,11 +375,31 @@ static void an_old_token_is_renewed_at_once(void **state)
     unlink(path);
 }
 
+/* Any user may put a NUL into an annotation; kube-apiserver serves it as \\u0000. */
+static void a_nul_in_an_object_blinds_nobody(void **state)
+{
+    (void)state;
+    char text[] = "{\"k\\u0000\":\"a\\u0000b\",\"c\":\"\\\\u0000\",\"d\":\"\\\\\\u0000\"}";
+    assert_null(json_loads(text, 0, NULL));
+    client_scrub(text, strlen(text));
+    json_t *object = json_loads(text, 0, NULL);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "k\xef\xbf\xbd")), "a\xef\xbf\xbd"
+                                                                                     "b");
+    /* An escaped backslash before "u0000" is no NUL. */
+    assert_string_equal(json_string_value(json_object_get(object, "c")), "\\u0000");
+    assert_string_equal(json_string_value(json_object_get(object, "d")), "\\\xef\xbf\xbd");
+    json_decref(object);
+    char cut[] = "{\"a\":\"\\";
+    client_scrub(cut, strlen(cut)); /* stays within its bytes */
+}
+
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_nul_in_an_object_blinds_nobody),
         TEST(pages_make_one_list),
         TEST(an_expired_page_starts_over),
         TEST(events_are_followed_and_bookmarks_remembered),
