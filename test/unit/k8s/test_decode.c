@@ -342,6 +342,24 @@ static void absurd_counts_are_refused(void **state)
     assert_non_null(strstr(err.text, "containers has 4097 entries"));
 }
 
+static void a_pod_of_thousands_of_resources_is_refused(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf text = BUF_INIT;
+    buf_puts(&text, "{" META ",\"spec\":{\"containers\":[");
+    for (int c = 0; c < 3; c++) {
+        buf_printf(&text, "%s{\"resources\":{\"requests\":{", c ? "," : "");
+        for (int i = 0; i < 200; i++)
+            buf_printf(&text, "%s\"example.com/r%d-%d\":\"1\"", i ? "," : "", c, i);
+        buf_puts(&text, "}}}");
+    }
+    buf_puts(&text, "]}}");
+    cleanup_json json_t *json = parse(buf_str(&text));
+    struct err err;
+    assert_null(decode_pod(json, &err));
+    assert_non_null(strstr(err.text, "600 requests in all containers, more than 512"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +373,7 @@ int main(void)
         cmocka_unit_test(node_without_allocatable_offers_its_capacity),
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(absurd_counts_are_refused),
+        cmocka_unit_test(a_pod_of_thousands_of_resources_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
