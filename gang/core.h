@@ -236,7 +236,7 @@ struct gang_core {
     uint64_t offers;     /* filter calls whose names were looked up */
     struct list starved; /* ordinary pods refused because of reservations */
     char **gone;         /* ring of uids of deleted pods */
-    size_t gone_at, n_gone;
+    size_t gone_at;
     struct map gone_set;
     char **resources; /* number -> name */
     size_t n_resources;
@@ -265,6 +265,8 @@ static inline int64_t amount_of(const struct amounts *a, uint32_t resource)
 struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *facts);
 struct shape *shape_ref(struct shape *shape);
 void shape_unref(struct gang_core *core, struct shape *shape);
+/* The facts of some pod of the shape; NULL when there is none left. */
+const struct gang_pod_facts *shape_sample(const struct shape *shape);
 /* NULL, or why no pod of this shape may run on the node, whatever is in use there. */
 const char *shape_refusal(struct shape *shape, const struct node *node);
 
@@ -292,6 +294,12 @@ struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);
 
 /* ---- ledger.c ---- */
+/* What is neither charged nor reserved; negative when assigned pods exceed the node. */
+static inline int64_t node_free(const struct node *node, uint32_t resource)
+{
+    return amount_of(&node->allocatable, resource) - amount_of(&node->used, resource) -
+           amount_of(&node->reserved, resource);
+}
 /* The resource of which the node has too little free for one more pod of the shape, or -1. */
 int node_short(const struct node *node, const struct shape *shape);
 /* As node_short, and host ports: -2 is a port conflict. */
@@ -323,6 +331,8 @@ void slot_fill(struct slot *slot, struct pod *pod);
 void slot_free(struct gang_core *core, struct slot *slot);
 /* The place is given up: its room is free, a held call is answered with the code's sentence. */
 void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
+/* All places of the gang; what its members were nominated to is taken back. */
+void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
 
 /* ---- life.c ---- */
 struct gang *gang_get(struct gang_core *core, const struct gang_ref *ref);

@@ -55,7 +55,6 @@ const char *gang_state_name(enum gang_state state);
     X(POD_BOUND, "PodBound")                                                                       \
     X(POD_DELETED, "PodDeleted")                                                                   \
     X(SLOT_MOVED, "SlotMoved")                                                                     \
-    X(HOLD_LIMIT, "HoldLimit")                                                                     \
     X(HOLD_SUPERSEDED, "HoldSuperseded")                                                           \
     X(CALL_CLOSED, "CallClosed")                                                                   \
     X(TOO_MANY_HOLDS, "TooManyHolds")                                                              \

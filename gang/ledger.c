@@ -20,16 +20,10 @@ void node_changed(struct gang_core *core, struct node *node)
 
 /* ---- does it fit ---- */
 
-static int64_t free_now(const struct node *node, uint32_t r)
-{
-    return amount_of(&node->allocatable, r) - amount_of(&node->used, r) -
-           amount_of(&node->reserved, r);
-}
-
 int node_short(const struct node *node, const struct shape *shape)
 {
     for (size_t i = 0; i < shape->n_needs; i++)
-        if (shape->needs[i].amount > free_now(node, shape->needs[i].resource))
+        if (shape->needs[i].amount > node_free(node, shape->needs[i].resource))
             return (int)shape->needs[i].resource;
     return -1;
 }
@@ -41,12 +35,6 @@ static bool pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_
             if (gang_ports_conflict(&a->host_ports[i], &b->host_ports[j]))
                 return true;
     return false;
-}
-
-static const struct gang_pod_facts *shape_sample(const struct shape *shape)
-{
-    return list_empty(&shape->pods) ? NULL
-                                    : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
 }
 
 static bool ports_charged(const struct node *node, const struct shape *shape)
@@ -79,7 +67,7 @@ bool node_takes(const struct node *node, const struct shape *shape, int others)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
-        if (shape->needs[i].amount > free_now(node, r) / (others + 1) &&
+        if (shape->needs[i].amount > node_free(node, r) / (others + 1) &&
             amount_of(&node->allocatable, r) != 0)
             return false;
     }
@@ -101,7 +89,7 @@ bool node_could_take(const struct node *node, const struct shape *shape)
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
         if (amount_of(&node->allocatable, r) != 0 &&
-            shape->needs[i].amount > free_now(node, r) + movable(node, r))
+            shape->needs[i].amount > node_free(node, r) + movable(node, r))
             return false;
     }
     return true;
@@ -111,7 +99,7 @@ bool slot_in_excess(const struct slot *slot)
 {
     const struct node *node = slot->node;
     for (size_t i = 0; i < slot->shape->n_needs; i++)
-        if (free_now(node, slot->shape->needs[i].resource) < 0)
+        if (node_free(node, slot->shape->needs[i].resource) < 0)
             return true;
     return ports_charged(node, slot->shape);
 }

@@ -477,14 +477,6 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     tell_event(core, gang, true, "Timeout", gang->reason.text);
 }
 
-/* Slots of a Placed gang that nobody came for. */
-static void release_extras(struct gang_core *core, struct gang *gang)
-{
-    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
-        slot_release(core, slot, REASON_SLOT_MOVED);
-    clear_nominations(core, gang);
-}
-
 void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
 {
     gang_touch(core, gang);
@@ -508,7 +500,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         break;
     case TIMER_EXTRAS:
         if (gang->state == GANG_PLACED || gang->state == GANG_DONE)
-            release_extras(core, gang);
+            slots_release(core, gang, REASON_SLOT_MOVED); /* nobody came for them */
         break;
     case TIMER_NOTICE:
         tell_members(core, gang);

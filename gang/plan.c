@@ -93,12 +93,6 @@ void evidence_forget(struct gang_core *core, struct gang *gang)
 
 /* ---- choosing a node ---- */
 
-static int64_t free_of(const struct node *node, uint32_t r)
-{
-    return amount_of(&node->allocatable, r) - amount_of(&node->used, r) -
-           amount_of(&node->reserved, r);
-}
-
 /*
  * The order of nodes for a shape. Device pods: the node with the fewest free devices, so that whole
  * nodes stay whole. Others: away from device nodes, then the node with the least free CPU. The
@@ -107,13 +101,14 @@ static int64_t free_of(const struct node *node, uint32_t r)
 bool node_better(const struct shape *shape, const struct node *a, const struct node *b)
 {
     if (shape->device >= 0) {
-        int64_t x = free_of(a, (uint32_t)shape->device), y = free_of(b, (uint32_t)shape->device);
+        int64_t x = node_free(a, (uint32_t)shape->device),
+                y = node_free(b, (uint32_t)shape->device);
         if (x != y)
             return x < y;
     } else if (a->devices != b->devices) {
         return !a->devices;
     }
-    int64_t x = free_of(a, RES_CPU), y = free_of(b, RES_CPU);
+    int64_t x = node_free(a, RES_CPU), y = node_free(b, RES_CPU);
     return x != y ? x < y : strcmp(a->name, b->name) < 0;
 }
 
@@ -244,8 +239,8 @@ static struct shortage find_shortage(const struct gang_core *core, const struct 
             continue;
         s.no_node = false;
         for (size_t k = 0; k < n; k++)
-            lacking[k] +=
-                culprit->shape->needs[k].amount > free_of(node, culprit->shape->needs[k].resource);
+            lacking[k] += culprit->shape->needs[k].amount >
+                          node_free(node, culprit->shape->needs[k].resource);
         int misfit = node_misfit(node, culprit->shape);
         ports += misfit == -2;
         s.refused |= misfit == -1;
@@ -423,9 +418,7 @@ void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code 
     if (!gang->n_slots)
         return;
     core->stats.plans_dropped++;
-    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
-        slot_release(core, slot, why);
-    clear_nominations(core, gang);
+    slots_release(core, gang, why);
     gang_touch(core, gang);
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));

@@ -153,11 +153,18 @@ void shape_unref(struct gang_core *core, struct shape *shape)
     free(shape);
 }
 
+const struct gang_pod_facts *shape_sample(const struct shape *shape)
+{
+    return list_empty(&shape->pods) ? NULL
+                                    : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
+}
+
 const char *shape_refusal(struct shape *shape, const struct node *node)
 {
     if (!node->facts)
         return "node is not known";
-    if (list_empty(&shape->pods))
+    const struct gang_pod_facts *sample = shape_sample(shape);
+    if (!sample)
         return "no pod of this shape is left";
     if (node->id >= shape->n_verdicts) {
         size_t n = (size_t)node->id + 64;
@@ -168,8 +175,7 @@ const char *shape_refusal(struct shape *shape, const struct node *node)
     }
     struct verdict *v = &shape->verdicts[node->id];
     if (v->gen != node->gen) {
-        const struct pod *sample = CONTAINER_OF(shape->pods.next, struct pod, in_shape);
-        *v = (struct verdict){node->gen, gang_node_refusal(sample->facts, node->facts)};
+        *v = (struct verdict){node->gen, gang_node_refusal(sample, node->facts)};
     }
     return v->no;
 }

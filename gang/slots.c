@@ -59,3 +59,10 @@ void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_co
     else
         node_freed(core, node);
 }
+
+void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        slot_release(core, slot, why);
+    clear_nominations(core, gang);
+}

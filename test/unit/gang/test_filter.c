@@ -4,14 +4,6 @@
 
 #include <stdio.h>
 
-static void members(struct world *w, const char *group, int n, int gpus)
-{
-    for (int i = 0; i < n; i++) {
-        cleanup_free char *name = xasprintf("%s-%d", group, i);
-        world_pod(w, name, group, gpus);
-    }
-}
-
 /* Names of `n` nodes "x0".."x<n-1>" that do not exist, behind the given ones: a sample of a large
  * cluster, or the rest of it. */
 static char *with_strangers(const char *names, int n)
@@ -30,7 +22,7 @@ static void C08_a_sample_without_the_planned_node_moves_the_slot(void **state)
     world_node(w, "a", 1);
     world_node(w, "b", 2);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1); /* the fullest that fits */
     cleanup_free char *sample = with_strangers("b", 120);
     assert_string_equal(world_filter_on(w, "g-0", sample, NULL), "b");
@@ -45,7 +37,7 @@ static void C08_a_sample_without_any_node_that_fits_steers_by_nomination(void **
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     cleanup_free char *sample = with_strangers("", 120);
     assert_string_equal(world_filter_on(w, "g-0", sample, NULL), "");
     assert_true(world_nominated(w, "g-0@a"));
@@ -61,7 +53,7 @@ static void on_the_nominations_own_call_nothing_moves(void **state)
     world_node(w, "a", 1);
     world_node(w, "b", 2);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_string_equal(world_filter_on(w, "g-0", "b", "b"), "");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1);
     assert_string_equal(world_filter_on(w, "g-0", "b a", "b"), "a");
@@ -75,7 +67,7 @@ static void siblings_of_one_shape_swap_slots(void **state)
     world_node(w, "a", 1);
     world_node(w, "b", 1);
     world_group(w, "g", 2);
-    members(w, "g", 2, 1);
+    world_members(w, "g", 0, 2, 1);
     /* One slot on each node; the first member is offered only the other's. */
     const char *mine = world_filter(w, "g-0");
     cleanup_free char *first = xstrdup(mine);
@@ -88,7 +80,7 @@ static void siblings_of_one_shape_swap_slots(void **state)
     world_node(w, "a", 1);
     world_node(w, "b", 1);
     world_group(w, "g", 2);
-    members(w, "g", 2, 1);
+    world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_filter_on(w, "g-0", other, NULL), other);
     assert_string_equal(world_filter(w, "g-1"), first);
     world_bind(w, "g-0", other);
@@ -104,7 +96,7 @@ static void C09_a_whole_list_is_evidence_and_the_plan_goes_round_it(void **state
     world_node(w, "a", 2);
     world_node(w, "b", 4);
     world_group(w, "g", 2);
-    members(w, "g", 2, 1);
+    world_members(w, "g", 0, 2, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 2);
     /* kube-scheduler lets these pods go to b only (a zone, a volume: not in our picture). */
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
@@ -123,7 +115,7 @@ C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again
     world_node(w, "a", 2);
     world_node(w, "b", 1);
     world_group_timeout(w, "g", 2, SECONDS(600));
-    members(w, "g", 2, 1);
+    world_members(w, "g", 0, 2, 1);
     assert_int_equal(
         world_reserved(w, "a", "nvidia.com/gpu") + world_reserved(w, "b", "nvidia.com/gpu"), 2);
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
@@ -149,7 +141,7 @@ static void a_node_that_changed_since_is_believed_again_at_once(void **state)
     world_node(w, "a", 1);
     world_node(w, "b", 0);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
     assert_string_equal(world_state(w, "g"), "Waiting");
     world_node(w, "a", 2);
@@ -196,7 +188,7 @@ static void ordinary_pods_see_nodes_that_are_not_in_the_picture(void **state)
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     world_pod(w, "o", NULL, 1);
     assert_string_equal(world_filter_on(w, "o", "a new", NULL), "new");
     world_free(w);
@@ -211,7 +203,7 @@ static void C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way(void **s
     assert_string_equal(world_filter(w, "o"), "a"); /* before the gang is there */
     world_node(w, "b", 2);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 1);
     uint64_t id = world_bind(w, "o", "a");
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
@@ -228,7 +220,7 @@ static void C02_pods_assigned_by_others_push_slots_away(void **state)
     world_node(w, "a", 1);
     world_node(w, "b", 2);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     world_pod_seen(w, "static", NULL, 1, "a", PHASE_RUNNING);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
@@ -267,7 +259,7 @@ static void preempt_spares_reserved_nodes_and_members_get_no_victims(void **stat
     world_node(w, "a", 1);
     world_node(w, "b", 0);
     world_group(w, "g", 1);
-    members(w, "g", 1, 1);
+    world_members(w, "g", 0, 1, 1);
     const char *names[] = {"a", "b"};
     struct gang_event ev = {.kind = GANG_EV_PREEMPT, .id = 900, .names = names, .n_names = 2};
     ev.pod = world_pod_facts("o", NULL, 0);
@@ -286,7 +278,7 @@ static void the_text_on_pods_is_stable_while_figures_move(void **state)
     struct world *w = world_new();
     world_node(w, "n0", 1);
     world_group_timeout(w, "g", 64, SECONDS(60000));
-    members(w, "g", 64, 1);
+    world_members(w, "g", 0, 64, 1);
     int changes = 0;
     cleanup_free char *text = xstrdup("");
     for (int i = 1; i <= 60; i++) { /* every 10 s some capacity more: 10 minutes */

@@ -2,20 +2,11 @@
 /* The life of gangs, told in simulated time. */
 #include "test/lib/world.h"
 
-static void members(struct world *w, const char *group, int from, int to, int gpus)
-{
-    for (int i = from; i < to; i++) {
-        cleanup_free char *name = xasprintf("%s-%d", group, i);
-        world_pod(w, name, group, gpus);
-    }
-}
-
 /* Filter and bind one member, as the scheduler does; the call's id, 0 when filter gave no node. */
 static uint64_t try_member(struct world *w, const char *group, int i)
 {
     cleanup_free char *name = xasprintf("%s-%d", group, i);
-    const char *node = world_filter(w, name);
-    return node[0] ? world_bind(w, name, node) : 0;
+    return world_try(w, name);
 }
 
 static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
@@ -25,7 +16,7 @@ static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
     world_node(w, "a", 4);
     world_node(w, "b", 2);
     world_group_timeout(w, "g", 8, SECONDS(600));
-    members(w, "g", 0, 8, 1);
+    world_members(w, "g", 0, 8, 1);
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(world_reason(w, "g"), "gang default/g: 8 members needed, room for 6 (2 "
                                               "short of nvidia.com/gpu)");
@@ -66,7 +57,7 @@ static void waiting_members_that_are_never_asked_are_told_by_event(void **state)
     world_node(w, "a", 1);
     world_pod_seen(w, "other", NULL, 1, "a", PHASE_RUNNING);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     assert_true(world_event(w, "PodGroup/g Unschedulable: gang default/g: 2 members needed, room "
                                "for 0 (2 short of nvidia.com/gpu)"));
     assert_false(world_event(w, "Pod/g-0"));
@@ -84,14 +75,14 @@ static void members_wait_for_a_missing_group_and_for_each_other(void **state)
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 8);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     assert_int_equal(try_member(w, "g", 0), 0);
     assert_string_equal(w->refusal, "PodGroup default/g (test) does not exist");
     world_wait(w, SECONDS(31)); /* texts on pods are refreshed this seldom */
     world_group(w, "g", 3);
     assert_int_equal(try_member(w, "g", 0), 0);
     assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
-    members(w, "g", 2, 3, 1);
+    world_members(w, "g", 2, 3, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_true(world_nominated(w, "g-0@a"));
     assert_false(world_nominated(w, "g-1@a")); /* never asked: it is in the scheduler's queue */
@@ -104,7 +95,7 @@ static void a_gang_that_fits_is_planned_before_anyone_asks(void **state)
     struct world *w = world_new();
     world_node(w, "a", 4);
     world_group(w, "g", 4);
-    members(w, "g", 0, 4, 1);
+    world_members(w, "g", 0, 4, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 4);
     assert_int_equal(w->n_nominations, 0);
@@ -127,7 +118,7 @@ static void C02_ordinary_pods_kept_out_are_woken_when_the_reservation_ends(void 
     struct world *w = world_new();
     world_node(w, "a", 4);
     world_group(w, "g", 4);
-    members(w, "g", 0, 4, 1);
+    world_members(w, "g", 0, 4, 1);
     world_pod(w, "o", NULL, 2);
     assert_string_equal(world_filter(w, "o"), "");
     world_pod_gone(w, "g-3");
@@ -147,7 +138,7 @@ static void C03_a_hold_ends_before_its_limit_and_the_plan_stays(void **state)
     struct world *w = world_new();
     world_node(w, "a", 3);
     world_group_timeout(w, "g", 3, SECONDS(600));
-    members(w, "g", 0, 3, 1);
+    world_members(w, "g", 0, 3, 1);
     uint64_t first = try_member(w, "g", 0);
     world_wait(w, SECONDS(15));
     uint64_t second = try_member(w, "g", 1);
@@ -173,7 +164,7 @@ static void a_dead_or_superseded_hold_does_not_count(void **state)
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     uint64_t dead = try_member(w, "g", 0);
     world_close(w, dead);
     assert_non_null(world_answer(w, dead));
@@ -193,7 +184,7 @@ static void a_timed_out_attempt_releases_and_backs_off(void **state)
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group_timeout(w, "g", 2, SECONDS(10));
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     uint64_t held = try_member(w, "g", 0);
     world_wait(w, SECONDS(10));
     assert_string_equal(world_state(w, "g"), "BackedOff");
@@ -213,7 +204,7 @@ static void a_waiting_gang_times_out_and_a_capacity_change_ends_the_backoff(void
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_group_timeout(w, "g", 2, SECONDS(10));
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     world_wait(w, SECONDS(10));
     assert_string_equal(world_state(w, "g"), "BackedOff");
     assert_string_equal(world_reason(w, "g"),
@@ -230,7 +221,7 @@ static void the_room_that_a_reason_names_is_looked_at_again(void **state)
     struct world *w = world_new();
     world_node(w, "a", 6);
     world_group_timeout(w, "g", 8, SECONDS(6000));
-    members(w, "g", 0, 8, 1);
+    world_members(w, "g", 0, 8, 1);
     assert_non_null(strstr(world_reason(w, "g"), "room for 6 (2 short"));
     world_pod_seen(w, "notebook", NULL, 2, "a", PHASE_RUNNING);
     world_wait(w, SECONDS(30));
@@ -245,7 +236,7 @@ static void C05_a_lost_node_moves_the_gang_or_undoes_it_whole(void **state)
     world_node(w, "a", 2);
     world_node(w, "b", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     uint64_t held = try_member(w, "g", 0);
     const char *first = world_reserved(w, "a", "nvidia.com/gpu") ? "a" : "b";
     const char *other = first[0] == 'a' ? "b" : "a";
@@ -267,7 +258,7 @@ static void a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words(void **
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_filter(w, "g-0"), "a");
     /* In one batch: the scheduler refuses the only node for g-1, and g-0 comes to bind. */
     const char *names[] = {"elsewhere"};
@@ -294,7 +285,7 @@ static void C05_cordon_shrink_and_deleted_group(void **state)
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     struct gang_node_facts *cordoned = world_gpu_node("a", 2);
     cordoned->unschedulable = true;
     world_node_facts(w, cordoned);
@@ -320,7 +311,7 @@ static void C06_a_refused_binding_is_completed_first_in_line(void **state)
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     uint64_t ok = try_member(w, "g", 0), bad = try_member(w, "g", 1);
     world_result(w, "g-0", "a", OUTCOME_OK);
     world_result(w, "g-1", "a", OUTCOME_REFUSED);
@@ -342,7 +333,7 @@ static void an_unclear_binding_is_settled_by_reading_and_sending_again(void **st
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 1);
-    members(w, "g", 0, 1, 1);
+    world_members(w, "g", 0, 1, 1);
     uint64_t id = try_member(w, "g", 0);
     world_result(w, "g-0", "a", OUTCOME_UNCLEAR);
     assert_int_equal(w->n_reads, 1);
@@ -393,13 +384,13 @@ static void C07_a_replacement_passes_without_a_new_quorum(void **state)
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     try_member(w, "g", 0);
     try_member(w, "g", 1);
     world_all_bound(w);
     world_pod_gone(w, "g-1");
     assert_string_equal(world_state(w, "g"), "Placed");
-    members(w, "g", 2, 3, 1);
+    world_members(w, "g", 2, 3, 1);
     uint64_t id = try_member(w, "g", 2);
     world_result(w, "g-2", "a", OUTCOME_OK);
     assert_string_equal(world_answer(w, id), "");
@@ -412,7 +403,7 @@ static void extras_join_the_plan_but_commit_does_not_wait_for_them(void **state)
     struct world *w = world_new();
     world_node(w, "a", 4);
     world_group(w, "g", 2);
-    members(w, "g", 0, 4, 1);
+    world_members(w, "g", 0, 4, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 4);
     try_member(w, "g", 3);
     try_member(w, "g", 1);
@@ -463,7 +454,7 @@ static void an_absurd_minimum_is_refused_with_its_field(void **state)
     struct world *w = world_new();
     world_node(w, "a", 4);
     world_group(w, "g", -1);
-    members(w, "g", 0, 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_string_equal(world_reason(w, "g"),
                         "PodGroup default/g: spec.minMember is -1; it must be 0 to 1000000");
     world_group(w, "g", 0);
@@ -478,7 +469,7 @@ static void priority_goes_first_and_age_decides_between_equals(void **state)
     world_node(w, "a", 2);
     world_pod_seen(w, "busy", NULL, 2, "a", PHASE_RUNNING);
     world_group(w, "low", 2);
-    members(w, "low", 0, 2, 1);
+    world_members(w, "low", 0, 2, 1);
     world_group(w, "high", 2);
     for (int i = 0; i < 2; i++) {
         cleanup_free char *name = xasprintf("high-%d", i);
@@ -498,7 +489,7 @@ static void shutdown_answers_every_held_call(void **state)
     struct world *w = world_new();
     world_node(w, "a", 3);
     world_group(w, "g", 3);
-    members(w, "g", 0, 3, 1);
+    world_members(w, "g", 0, 3, 1);
     uint64_t a = try_member(w, "g", 0), b = try_member(w, "g", 1);
     world_stop(w);
     assert_string_equal(world_answer(w, a), "muster is stopping");
@@ -517,8 +508,8 @@ static void two_gangs_interleaved_never_block_each_other(void **state)
     world_group(w, "g", 4);
     world_group(w, "h", 4);
     for (int i = 0; i < 4; i++) {
-        members(w, "g", i, i + 1, 1);
-        members(w, "h", i, i + 1, 1);
+        world_members(w, "g", i, i + 1, 1);
+        world_members(w, "h", i, i + 1, 1);
     }
     int bound = 0;
     for (int i = 0; i < 4; i++) {
@@ -541,12 +532,12 @@ static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)
     struct world *w = hopeful_world();
     world_node(w, "a", 4);
     world_group(w, "g", 3);
-    members(w, "g", 0, 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 3);
     uint64_t first = try_member(w, "g", 0);
     assert_true(first != 0);
-    members(w, "g", 1, 3, 1);
+    world_members(w, "g", 1, 3, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 3);
     assert_null(world_answer(w, first));
     try_member(w, "g", 1);
@@ -567,7 +558,7 @@ static void S11_hope_that_fails_releases_all_and_says_how_many_exist(void **stat
     struct world *w = hopeful_world();
     world_node(w, "a", 4);
     world_group(w, "g", 3);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     uint64_t held = try_member(w, "g", 0);
     world_wait(w, SECONDS(3));
     assert_string_equal(world_answer(w, held), "gang default/g: 2 of 3 members exist");
@@ -575,7 +566,7 @@ static void S11_hope_that_fails_releases_all_and_says_how_many_exist(void **stat
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
     assert_int_equal(try_member(w, "g", 1), 0);
     assert_string_equal(w->refusal, "gang default/g: 2 of 3 members exist");
-    members(w, "g", 2, 4, 1);
+    world_members(w, "g", 2, 4, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
@@ -586,12 +577,12 @@ static void hope_ends_when_a_member_of_another_role_comes(void **state)
     struct world *w = hopeful_world();
     world_node(w, "a", 8);
     world_group(w, "g", 4);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     uint64_t held = try_member(w, "g", 0);
     world_pod(w, "g-launcher", "g", 0);
     assert_string_equal(world_answer(w, held), "gang default/g: 3 of 4 members exist");
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
-    members(w, "g", 2, 3, 1);
+    world_members(w, "g", 2, 3, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
@@ -603,12 +594,12 @@ without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on(void
     struct world *w = hopeful_world();
     world_node(w, "a", 2);
     world_group(w, "g", 3);
-    members(w, "g", 0, 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_string_equal(world_state(w, "g"), "Assembling");
     const char *text = "gang default/g: 3 members needed, room for 2 (1 short of nvidia.com/gpu)";
     assert_int_equal(try_member(w, "g", 0), 0);
     assert_string_equal(w->refusal, text);
-    members(w, "g", 1, 3, 1);
+    world_members(w, "g", 1, 3, 1);
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(world_reason(w, "g"), text);
     world_node(w, "b", 1);
@@ -623,7 +614,7 @@ static void a_lost_node_moves_expected_slots_too(void **state)
     world_node(w, "a", 3);
     world_node(w, "b", 4);
     world_group(w, "g", 3);
-    members(w, "g", 0, 1, 1);
+    world_members(w, "g", 0, 1, 1);
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 3);
     world_node_gone(w, "a");
     assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 3);
@@ -638,12 +629,12 @@ static void a_finished_gang_is_done_and_frees_its_place(void **state)
     struct world *w = world_new();
     world_node(w, "a", 2);
     world_group(w, "g", 2);
-    members(w, "g", 0, 2, 1);
+    world_members(w, "g", 0, 2, 1);
     try_member(w, "g", 0);
     try_member(w, "g", 1);
     world_all_bound(w);
     world_group(w, "h", 2);
-    members(w, "h", 0, 2, 1);
+    world_members(w, "h", 0, 2, 1);
     assert_string_equal(world_state(w, "h"), "Waiting");
     world_pod_seen(w, "g-0", "g", 1, "a", PHASE_SUCCEEDED);
     world_pod_seen(w, "g-1", "g", 1, "a", PHASE_SUCCEEDED);
