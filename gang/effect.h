@@ -43,6 +43,12 @@ const char *gang_state_name(enum gang_state state);
     X(FOREIGN_SCHEDULER, "OtherScheduler")                                                         \
     X(NOT_ENOUGH_RESOURCES, "NotEnoughResources")                                                  \
     X(NO_MATCHING_NODE, "NoMatchingNode")                                                          \
+    X(MIN_RESOURCES, "MinResourcesNotFree")                                                        \
+    X(NOT_UNIFORM, "MembersDiffer")                                                                \
+    X(BEHIND, "BehindAnotherGang")                                                                 \
+    X(VOLUME_NODE, "VolumeOnAnotherNode")                                                          \
+    X(ABOVE_MAXIMUM, "AboveMaxMember")                                                             \
+    X(BAD_LINK, "InvalidLink")                                                                     \
     X(REFUSED_BY_SCHEDULER, "RefusedByScheduler")                                                  \
     X(SCHEDULE_TIMEOUT, "ScheduleTimeout")                                                         \
     X(PLANNED, "Planned")                                                                          \
@@ -80,6 +86,7 @@ enum gang_effect_kind {
     GANG_READ_POD, /* read this pod, answer with POD_READ */
     GANG_NOMINATE, /* set status.nominatedNodeName (wakes and steers the pod); node NULL clears it
                     */
+    GANG_EVICT,    /* undo a member of a failed commit through the Eviction API */
     GANG_STATUS,   /* the PodGroup's status changed: project it into the dialect and write it */
     GANG_EVENT,    /* send a Kubernetes event */
     GANG_EFFECT_MAX
@@ -105,12 +112,14 @@ struct gang_status {
     enum gang_state state;
     enum gang_reason_code reason;
     const char *text;   /* the reason in words; "" when there is none */
+    const char *help;   /* what would make it fit, in words; "" when nothing is known */
     bool timed_out;     /* the last attempt ended by scheduleTimeoutSeconds */
     bool ever_placed;   /* the quorum was bound once */
     int64_t min_member; /* as the PodGroup says */
-    int needed;         /* members that must be bound for the gang to be placed */
-    int members;        /* linked pods that are neither Terminating nor Failed */
-    int bound;          /* of these, with a node (finished ones too) */
+    /* Of a parent, the figures below are the sums over its children. */
+    int needed;  /* members that must be bound for the PodGroup to be placed */
+    int members; /* linked pods that are neither Terminating nor Failed */
+    int bound;   /* of these, with a node (finished ones too) */
     int running, succeeded;
     int failed; /* Failed pods (not in members) */
 };
@@ -135,8 +144,8 @@ struct gang_effect {
         } bind_reply;
         struct {
             const char *ns, *name, *uid;
-            const char *node; /* BIND: where; NOMINATE: where or NULL to clear; READ_POD: NULL */
-        } pod;                /* BIND, READ_POD, NOMINATE */
+            const char *node; /* BIND: where; NOMINATE: where or NULL to clear; else NULL */
+        } pod;                /* BIND, READ_POD, NOMINATE, EVICT */
         struct gang_status status;
         struct {
             const char *kind;      /* "Pod" or "PodGroup" */

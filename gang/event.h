@@ -22,6 +22,10 @@
     X(POD_GONE, "a pod was deleted")                                                               \
     X(GROUP_SET, "a PodGroup exists, or changed")                                                  \
     X(GROUP_GONE, "a PodGroup was deleted")                                                        \
+    X(CLASS_SET, "a PriorityClass exists, or changed")                                             \
+    X(CLASS_GONE, "a PriorityClass was deleted")                                                   \
+    X(CLAIM_SET, "a PersistentVolumeClaim exists, or where it may be used changed")                \
+    X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
     X(SYNCED, "every list was read once: the picture is whole")                                    \
     X(FILTER, "kube-scheduler asks which of these nodes will do")                                  \
     X(PRIORITIZE, "kube-scheduler asks how good these nodes are")                                  \
@@ -56,7 +60,10 @@ struct gang_event {
         struct gang_node_facts *node;   /* NODE_SET; owned */
         struct gang_pod_facts *pod;     /* POD_SET, FILTER, PRIORITIZE, PREEMPT; owned */
         struct gang_group_facts *group; /* GROUP_SET; owned */
-        struct gang_ref gone; /* NODE_GONE (name), POD_GONE (ns, name), GROUP_GONE (all); owned */
+        struct gang_class_facts *class; /* CLASS_SET; owned */
+        struct gang_claim_facts *claim; /* CLAIM_SET; owned */
+        /* NODE_GONE, CLASS_GONE (name), POD_GONE, CLAIM_GONE (ns, name), GROUP_GONE (all); owned */
+        struct gang_ref gone;
         struct {
             char *ns, *name, *uid, *node; /* BIND; owned */
         } bind;

@@ -96,10 +96,29 @@ static void term_done(struct gang_term *t)
     free(t->items);
 }
 
+static void selector_done(struct gang_selector *s)
+{
+    term_done(&s->term);
+    strings_free(s->namespaces, s->n_namespaces);
+}
+
 struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
 {
     if (!f)
         return NULL;
+    kvs_done(&f->labels);
+    free(f->role);
+    free(f->bad_link);
+    gang_group_facts_free(f->declared);
+    free(f->uniform.key);
+    free(f->uniform.value);
+    strings_free(f->claims, f->n_claims);
+    for (size_t i = 0; i < f->n_apart; i++)
+        selector_done(&f->apart[i]);
+    free(f->apart);
+    for (size_t i = 0; i < f->n_spreads; i++)
+        selector_done(&f->spreads[i].selector);
+    free(f->spreads);
     free(f->ns);
     free(f->name);
     free(f->uid);
@@ -135,7 +154,18 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
 
 struct gang_group_facts *gang_group_facts_new(void)
 {
-    return xcalloc(1, sizeof(struct gang_group_facts));
+    struct gang_group_facts *f = xcalloc(1, sizeof *f);
+    f->min_children = -1;
+    f->match = MATCH_DEFAULT;
+    return f;
+}
+
+static void subgroup_done(struct gang_subgroup *s)
+{
+    free(s->name);
+    free(s->parent);
+    term_done(&s->selector);
+    strings_free(s->split_by, s->n_split_by);
 }
 
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
@@ -144,6 +174,48 @@ struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
         return NULL;
     ref_done(&f->ref);
     free(f->uid);
+    free(f->invalid);
+    free(f->parent);
+    free(f->priority_class);
+    for (size_t i = 0; i < f->n_subgroups; i++)
+        subgroup_done(&f->subgroups[i]);
+    free(f->subgroups);
+    for (size_t i = 0; i < f->n_bundle; i++)
+        ref_done(&f->bundle[i]);
+    free(f->bundle);
+    amounts_done(&f->min_resources);
+    free(f);
+    return NULL;
+}
+
+struct gang_class_facts *gang_class_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_class_facts));
+}
+
+struct gang_class_facts *gang_class_facts_free(struct gang_class_facts *f)
+{
+    if (f)
+        free(f->name);
+    free(f);
+    return NULL;
+}
+
+struct gang_claim_facts *gang_claim_facts_new(void)
+{
+    return xcalloc(1, sizeof(struct gang_claim_facts));
+}
+
+struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f)
+{
+    if (!f)
+        return NULL;
+    free(f->ns);
+    free(f->name);
+    free(f->selected);
+    for (size_t i = 0; i < f->n_terms; i++)
+        term_done(&f->terms[i]);
+    free(f->terms);
     free(f);
     return NULL;
 }
@@ -173,9 +245,17 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_GROUP_SET:
         ev->group = gang_group_facts_free(ev->group);
         break;
+    case GANG_EV_CLASS_SET:
+        ev->class = gang_class_facts_free(ev->class);
+        break;
+    case GANG_EV_CLAIM_SET:
+        ev->claim = gang_claim_facts_free(ev->claim);
+        break;
     case GANG_EV_NODE_GONE:
     case GANG_EV_POD_GONE:
     case GANG_EV_GROUP_GONE:
+    case GANG_EV_CLASS_GONE:
+    case GANG_EV_CLAIM_GONE:
         ref_done(&ev->gone);
         ev->gone = (struct gang_ref){NULL, NULL, NULL};
         break;

@@ -84,6 +84,23 @@ struct gang_ref {
     char *ns, *name;
 };
 
+/* Pods, by labels. An empty term selects all of them. */
+struct gang_selector {
+    struct gang_term term;
+    char **namespaces; /* none named: the pod's own */
+    size_t n_namespaces;
+    bool all_namespaces;
+};
+
+/* A required spread over hosts (whenUnsatisfiable DoNotSchedule, kubernetes.io/hostname). */
+struct gang_spread {
+    struct gang_selector selector;
+    int32_t max_skew;
+    int32_t min_domains; /* 0 and 1: none */
+};
+
+struct gang_group_facts;
+
 struct gang_node_facts {
     char *name;
     bool unschedulable; /* spec.unschedulable (cordoned) */
@@ -104,9 +121,22 @@ struct gang_pod_facts {
     usec_t created;
     char **gates; /* names of spec.schedulingGates */
     size_t n_gates;
+    struct gang_kvs labels;
+
     struct gang_ref group; /* the PodGroup it is linked to, if any */
-    bool has_pvc; /* uses a PersistentVolumeClaim or a ResourceClaim (placement facts muster lacks)
-                   */
+    char *role;            /* its subgroup or task there; NULL: none */
+    char *bad_link;        /* why its link names no PodGroup, or two; then group is empty */
+    /* What the pod itself says of its group, where no PodGroup object does (Koordinator's
+     * annotations, the older labels of scheduler-plugins). ref is that of `group`; uid is "". */
+    struct gang_group_facts *declared;
+    /* A label that all members must have the same value of (ACS compute class); key NULL: none */
+    struct gang_kv uniform; /* value is never NULL where key is set; "" is none */
+    bool controlled;        /* has a controller that makes another in its place */
+
+    char **claims; /* its PersistentVolumeClaims by name, also those made for it */
+    size_t n_claims;
+    bool has_pvc; /* uses a PersistentVolumeClaim or a ResourceClaim: the scheduler prepares it
+                   * before it binds the pod */
 
     struct gang_container *containers;
     size_t n_containers;
@@ -122,16 +152,78 @@ struct gang_pod_facts {
     size_t n_affinity;
     struct gang_toleration *tolerations;
     size_t n_tolerations;
+    struct gang_selector *apart; /* required anti-affinity: never on one host with such pods */
+    size_t n_apart;
+    struct gang_spread *spreads;
+    size_t n_spreads;
 };
 
+/*
+ * A part of a PodGroup's members with a minimum of its own: KAI's subGroups, Volcano's
+ * minTaskMember and subGroupPolicy. Members are those whose role is its name; with by_labels those
+ * that the selector picks, each distinct set of values of the labels in split_by being a part of
+ * its own that needs part_size members.
+ */
+struct gang_subgroup {
+    char *name;
+    char *parent;         /* the subgroup it is in; NULL: the PodGroup itself */
+    int64_t min_member;   /* in it and below; 0: none of its own */
+    int64_t min_children; /* of its subgroups (or parts) must have theirs; -1: all */
+    bool by_labels;
+    struct gang_term selector; /* empty: all members */
+    char **split_by;
+    size_t n_split_by;
+    int64_t part_size;
+};
+
+/* What a PodGroup counts for members that were bound before, see docs/design.md. */
+enum gang_match {
+    MATCH_ONCE,    /* placed once, its later members pass singly */
+    MATCH_RUNNING, /* below its minimum, later members wait until it is whole again */
+    MATCH_WAITING, /* later members are a gang of their own */
+    MATCH_DEFAULT, /* as configured (belowMinimum) */
+};
+
+/*
+ * Minimums are as written, not judged: the core refuses what makes no sense. `invalid` is for what
+ * only the decoder can see (types, ranges of the API, fields that exclude each other): a sentence
+ * that names the field and the remedy; such a gang is refused with it.
+ */
 struct gang_group_facts {
     struct gang_ref ref;
     char *uid;
-    int64_t min_member; /* as written, not judged: the core refuses what makes no sense */
-    bool has_priority;  /* a priority of the group's own, instead of its pods' */
+    char *invalid;
+    const char
+        *min_field;     /* what its API calls the minimum, for people; constant, NULL: minMember */
+    int64_t min_member; /* of a PodGroup that is a parent: children that must be placed */
+    int64_t max_member; /* 0: no limit */
+    int64_t min_children; /* of its subgroups must have their minimum; -1: all */
+    struct gang_subgroup *subgroups;
+    size_t n_subgroups;
+    char *parent; /* the PodGroup it is a child of, in its namespace and API group; NULL: none */
+    struct gang_ref *bundle; /* PodGroups that are placed together with it or not at all */
+    size_t n_bundle;
+    struct gang_amounts min_resources; /* planning is not tried with less room */
+    bool has_priority;                 /* a priority of the group's own, instead of its pods' */
     int32_t priority;
+    char *priority_class; /* or by name; NULL: none */
+    enum gang_match match;
     usec_t schedule_timeout; /* 0: the core's default */
     usec_t created;
+};
+
+struct gang_class_facts { /* a PriorityClass */
+    char *name;
+    int32_t value;
+};
+
+/* What a PersistentVolumeClaim says about nodes. */
+struct gang_claim_facts {
+    char *ns, *name;
+    char *selected; /* the node it is being prepared for; NULL: none */
+    bool limited;   /* bound to a volume that only some nodes reach: one term must match */
+    struct gang_term *terms;
+    size_t n_terms;
 };
 
 struct gang_node_facts *gang_node_facts_new(void);
@@ -140,6 +232,10 @@ struct gang_pod_facts *gang_pod_facts_new(void);
 struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f);
 struct gang_group_facts *gang_group_facts_new(void);
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f);
+struct gang_class_facts *gang_class_facts_new(void);
+struct gang_class_facts *gang_class_facts_free(struct gang_class_facts *f);
+struct gang_claim_facts *gang_claim_facts_new(void);
+struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
 
 /* Appends a copy. */
 void gang_amounts_add(struct gang_amounts *a, const char *resource, int64_t amount);

@@ -34,11 +34,15 @@ struct gang_config {
     usec_t backoff_max;
     usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
     size_t max_holds;    /* calls held at once, over all gangs */
+    usec_t starvation;   /* a gang that waits so long has freed capacity kept for it; 0: never */
+    bool strict_order;   /* nothing goes ahead of a waiting gang that comes before it */
+    bool evict_on_failed_commit;        /* else a failed commit is completed elsewhere */
+    bool requeue_below_minimum;         /* else later members of a Placed gang always pass singly */
     const char *const *scheduler_names; /* whose pods are ours; n 0: all */
     size_t n_scheduler_names;
 };
 
-/* The documented defaults: 20 s, 3 s, 60 s, 5 s, 300 s, 30 s, 10000, all. */
+/* The documented defaults: 20 s, 3 s, 60 s, 5 s, 300 s, 30 s, 10000, 300 s, no, no, no, all. */
 struct gang_config gang_config_default(void);
 
 /* Copies config. Never NULL. */
@@ -72,6 +76,10 @@ struct gang_view {
     usec_t created; /* of the PodGroup; 0 when it is not known */
     bool known;     /* the PodGroup object exists */
     int32_t priority;
+    const struct gang_ref *root; /* the PodGroup it is placed with: itself, parent, or bundle */
+    int place;    /* in the order in which gangs are planned, from 1; 0: it does not wait */
+    usec_t tried; /* when a plan was last looked for; 0: never */
+    usec_t waits; /* since when it waits, over all attempts; 0: it does not */
     int attempts; /* attempts begun so far */
     int held;     /* members whose bind call is held */
     int planned;  /* slots of the plan */

@@ -315,6 +315,7 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_REPLY_BIND:
         sched_reply(b, e);
         break;
+    case GANG_EVICT:
     case GANG_EFFECT_MAX:
         break;
     }

@@ -135,6 +135,7 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
              xasprintf("%s/%s %s: %s", e->event.kind, e->event.name, e->event.reason,
                        e->event.message));
         break;
+    case GANG_EVICT:
     case GANG_EFFECT_MAX:
         break;
     }
