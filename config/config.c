@@ -20,6 +20,8 @@
 
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const failed_commits[] = {"complete", "evict", NULL};
+static const char *const below_minimums[] = {"leave", "requeue", NULL};
 
 #define AT(field) offsetof(struct config, field)
 static const struct config_key keys[] = {
@@ -50,6 +52,14 @@ static const struct config_key keys[] = {
     {"requestTimeoutSeconds", "request-timeout-seconds", CONFIG_DURATION, AT(request_timeout), "10",
      MSEC(100), SEC(3600), NULL,
      "longest time a client may take to send headers, then a body, then to read the reply"},
+    {"starvationSeconds", "starvation-seconds", CONFIG_DURATION, AT(starvation), "300", 0,
+     SEC(2592000), NULL, "a gang that waits so long has freed capacity kept for it; 0: never"},
+    {"strictOrder", "strict-order", CONFIG_BOOL, AT(strict_order), "false", 0, 0, NULL,
+     "true: nothing goes ahead of a waiting gang that comes before it"},
+    {"onFailedCommit", "on-failed-commit", CONFIG_CHOICE, AT(on_failed_commit), "complete", 0, 0,
+     failed_commits, "complete (elsewhere, first in line) or evict (what it bound)"},
+    {"belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
+     below_minimums, "leave (replacements pass singly) or requeue (they wait for the minimum)"},
     {"maxHolds", "max-holds", CONFIG_COUNT, AT(max_holds), "10000", 1, 500000, NULL,
      "bind calls held at once, over all gangs"},
     {"maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048, NULL,
@@ -131,7 +141,7 @@ static int set_duration(const struct config_key *key, const char *text, usec_t *
     if (duration_parse(text, &value, err) < 0)
         return -1;
     if (value < key->min || value > key->max)
-        return err_set(err, ERR_INVALID, "%s is out of range: write %g to %g seconds", text,
+        return err_set(err, ERR_INVALID, "%s is out of range: write %.10g to %.10g seconds", text,
                        (double)key->min / 1e6, (double)key->max / 1e6);
     *ret = value;
     return 0;
@@ -148,6 +158,14 @@ static int set_choice(const struct config_key *key, const char *text, int64_t *r
     return err_set(err, ERR_INVALID, "\"%s\" is not one of: %s", text, key->help);
 }
 
+static int set_bool(const char *text, bool *ret, struct err *err)
+{
+    if (!str_eq(text, "true") && !str_eq(text, "false"))
+        return err_set(err, ERR_INVALID, "\"%s\" is neither true nor false", text);
+    *ret = str_eq(text, "true");
+    return 0;
+}
+
 static int set_one(const struct config_key *key, void *at, const char *text, struct err *err)
 {
     char **string = at;
@@ -157,6 +175,8 @@ static int set_one(const struct config_key *key, void *at, const char *text, str
         return set_count(key, text, at, err);
     if (key->type == CONFIG_CHOICE)
         return set_choice(key, text, at, err);
+    if (key->type == CONFIG_BOOL)
+        return set_bool(text, at, err);
     if (key->type == CONFIG_ADDRESS) {
         cleanup_free char *host = NULL;
         int port;
@@ -301,6 +321,28 @@ static void check_combinations(struct config_loading *l)
                        "opsListen: %s is the address of listen: write another port", c->ops_listen);
 }
 
+void config_remarks(const struct config *c, struct buf *out)
+{
+    const struct {
+        bool applies;
+        const char *text;
+    } remarks[] = {
+        {c->strict_order, "strictOrder: one gang that does not fit holds back everything that "
+                          "comes after it, ordinary pods too"},
+        {!c->strict_order && c->starvation == 0,
+         "starvationSeconds: 0: smaller work may go ahead of a large gang for ever"},
+        {c->on_failed_commit == CONFIG_EVICT,
+         "onFailedCommit: evict: members that have a controller are evicted (muster must be "
+         "allowed to create pods/eviction), which a Job counts as failures (backoffLimit)"},
+        {c->below_minimum == CONFIG_REQUEUE,
+         "belowMinimum: requeue: the replacement of a lost member waits until its gang can have "
+         "its whole minimum again"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
+        if (remarks[i].applies)
+            buf_printf(out, "%s\n", remarks[i].text);
+}
+
 static void set_flag(struct config_loading *l, const struct config_flag *flag)
 {
     cleanup_free char *where = xasprintf("--%s", flag->key->flag);
@@ -366,6 +408,10 @@ static void value_json(const struct config *c, const struct config_key *key, str
     }
     if (key->type == CONFIG_COUNT) {
         buf_printf(out, "%" PRId64, *(int64_t *)field(c, key));
+        return;
+    }
+    if (key->type == CONFIG_BOOL) {
+        buf_puts(out, *(bool *)field(c, key) ? "true" : "false");
         return;
     }
     if (key->type == CONFIG_LIST) {

@@ -16,6 +16,11 @@
 #include "base/log.h"
 #include "base/usec.h"
 
+/* What becomes of a commit of which a binding was refused for good. */
+enum config_failed_commit { CONFIG_COMPLETE, CONFIG_EVICT };
+/* Later members of a gang that was placed and fell below its minimum. */
+enum config_below_minimum { CONFIG_LEAVE, CONFIG_REQUEUE };
+
 struct config {
     char *listen;       /* verbs, "ADDR:PORT" */
     char *ops_listen;   /* metrics, health, API */
@@ -30,6 +35,10 @@ struct config {
     usec_t max_backoff;
     usec_t text_refresh;
     usec_t request_timeout;
+    usec_t starvation; /* a gang that waits so long has freed capacity kept for it; 0: never */
+    bool strict_order; /* nothing goes ahead of a waiting gang that comes before it */
+    int64_t on_failed_commit; /* enum config_failed_commit */
+    int64_t below_minimum;    /* enum config_below_minimum */
     int64_t max_holds;
     int64_t max_body_mib;
     int64_t connection_limit;
@@ -43,6 +52,7 @@ enum config_type {
     CONFIG_CHOICE,   /* one of a few words */
     CONFIG_DURATION, /* seconds, or with a unit: 500ms, 10s, 5m, 1h */
     CONFIG_COUNT,
+    CONFIG_BOOL, /* true or false */
     CONFIG_LIST, /* of words; on the command line with commas */
 };
 
@@ -75,6 +85,9 @@ struct config *config_load(const char *path, const struct config_flag *flags, si
 /* The defaults alone. Never NULL. */
 struct config *config_defaults(void);
 struct config *config_free(struct config *c);
+
+/* What follows from settings that are right but have a price, a line each: "KEY: …". */
+void config_remarks(const struct config *c, struct buf *out);
 
 /* All settings as a JSON object, keys as in the file, durations in seconds. */
 void config_json(const struct config *c, struct buf *out);

@@ -90,6 +90,7 @@ static void wrong_shape(struct reader *r, const struct config_key *key, const ch
         [CONFIG_TEXT] = "a text",          [CONFIG_ADDRESS] = "ADDR:PORT",
         [CONFIG_CHOICE] = "one word",      [CONFIG_DURATION] = "a duration, such as 20 or 20s",
         [CONFIG_COUNT] = "a whole number", [CONFIG_LIST] = "a list, such as [default-scheduler]",
+        [CONFIG_BOOL] = "true or false",
     };
     config_mistake(r->loading, where, "%s: has the wrong shape: write %s", key->name,
                    wanted[key->type]);

@@ -5,6 +5,14 @@
 #include "server/cmd.h"
 #include "server/settings.h"
 
+static void print_remarks(const struct config *config)
+{
+    cleanup_buf struct buf remarks = BUF_INIT;
+    config_remarks(config, &remarks);
+    for (const char *line = buf_str(&remarks); *line; line += strcspn(line, "\n") + 1)
+        printf("note: %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
 int cmd_check(int argc, char **argv)
 {
     const char *scheduler_config = NULL;
@@ -27,6 +35,8 @@ int cmd_check(int argc, char **argv)
         bad = report.errors > 0;
         buf_done(&report.text);
     }
+    if (config)
+        print_remarks(config);
     if (!bad)
         puts("ok");
     config_free(config);

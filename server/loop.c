@@ -63,6 +63,10 @@ static struct gang_config core_config(const struct config *c)
         .backoff_max = c->max_backoff,
         .text_refresh = c->text_refresh,
         .max_holds = (size_t)c->max_holds,
+        .starvation = c->starvation,
+        .strict_order = c->strict_order,
+        .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
+        .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
         .scheduler_names = (const char *const *)c->scheduler_names,
         .n_scheduler_names = c->n_scheduler_names,
     };

@@ -53,6 +53,10 @@ static void defaults_are_the_documented_ones(void **state)
     assert_int_equal(c->backoff, 5 * USEC_PER_SEC);
     assert_int_equal(c->max_backoff, 300 * USEC_PER_SEC);
     assert_int_equal(c->text_refresh, 30 * USEC_PER_SEC);
+    assert_int_equal(c->starvation, 300 * USEC_PER_SEC);
+    assert_false(c->strict_order);
+    assert_int_equal(c->on_failed_commit, CONFIG_COMPLETE);
+    assert_int_equal(c->below_minimum, CONFIG_LEAVE);
     assert_int_equal(c->max_holds, 10000);
     assert_int_equal(c->max_body_mib, 128);
     assert_int_equal(c->connection_limit, 16384);
@@ -70,7 +74,9 @@ static void every_key_can_be_set(void **state)
              "logFormat: json\nholdSeconds: 2500ms\nhttpTimeoutSeconds: 1m\n"
              "scheduleTimeoutSeconds: 90\nbackoffSeconds: 0.5\nmaxBackoffSeconds: 1h\n"
              "textRefreshSeconds: '10s'\nrequestTimeoutSeconds: 3\nmaxHolds: 5\nmaxBodyMiB: 1\n"
-             "connectionLimit: 128\nschedulerNames: [default-scheduler, volcano]\n",
+             "connectionLimit: 128\nschedulerNames: [default-scheduler, volcano]\n"
+             "starvationSeconds: 0\nstrictOrder: true\nonFailedCommit: evict\n"
+             "belowMinimum: requeue\n",
              &c);
     assert_string_equal(mistakes, "");
     assert_string_equal(c->listen, "0.0.0.0:1");
@@ -85,6 +91,10 @@ static void every_key_can_be_set(void **state)
     assert_int_equal(c->max_backoff, 3600 * USEC_PER_SEC);
     assert_int_equal(c->text_refresh, 10 * USEC_PER_SEC);
     assert_int_equal(c->request_timeout, 3 * USEC_PER_SEC);
+    assert_int_equal(c->starvation, 0);
+    assert_true(c->strict_order);
+    assert_int_equal(c->on_failed_commit, CONFIG_EVICT);
+    assert_int_equal(c->below_minimum, CONFIG_REQUEUE);
     assert_int_equal(c->max_holds, 5);
     assert_int_equal(c->max_body_mib, 1);
     assert_int_equal(c->connection_limit, 128);
@@ -131,6 +141,13 @@ static const struct {
     {"maxHolds: {a: [b, {c: d}]}\nmaxBodyMiB: x\n",
      "FILE:1: maxHolds: has the wrong shape: write a whole number\n"
      "FILE:2: maxBodyMiB: \"x\" is no whole number\n"},
+    {"strictOrder: yes\n", "FILE:1: strictOrder: \"yes\" is neither true nor false\n"},
+    {"strictOrder: [true]\n", "FILE:1: strictOrder: has the wrong shape: write true or false\n"},
+    {"onFailedCommit: undo\n",
+     "FILE:1: onFailedCommit: \"undo\" is not one of: complete (elsewhere, first in line) or "
+     "evict (what it bound)\n"},
+    {"starvationSeconds: 31d\n",
+     "FILE:1: starvationSeconds: 31d is out of range: write 0 to 2592000 seconds\n"},
     {"logLevel: loud\n",
      "FILE:1: logLevel: \"loud\" is not one of: error, warning, info or debug\n"},
     {"kubeconfig: \"\"\n", "FILE:1: kubeconfig: is empty: write a value or leave the key out\n"},
@@ -278,11 +295,39 @@ static void printed_as_json_it_reads_back(void **state)
     config_free(c);
 }
 
+static void the_price_of_a_setting_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *says;
+    } cases[] = {
+        {"", NULL},
+        {"strictOrder: false\nstarvationSeconds: 1\n", NULL},
+        {"strictOrder: true\n", "strictOrder: one gang that does not fit"},
+        {"strictOrder: true\nstarvationSeconds: 0\n", "strictOrder: one gang that does not fit"},
+        {"starvationSeconds: 0\n", "starvationSeconds: 0: smaller work"},
+        {"onFailedCommit: evict\n", "onFailedCommit: evict: members"},
+        {"belowMinimum: requeue\n", "belowMinimum: requeue: the replacement"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct config *c;
+        cleanup_free char *mistakes = load(cases[i].text, &c);
+        cleanup_buf struct buf out = BUF_INIT;
+        config_remarks(c, &out);
+        if (cases[i].says)
+            assert_ptr_equal(strstr(buf_str(&out), cases[i].says), buf_str(&out));
+        const char *end = strchr(buf_str(&out), '\n');
+        assert_true(cases[i].says ? end && end[1] == '\0' : out.len == 0); /* one line */
+        config_free(c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults_are_the_documented_ones),
         cmocka_unit_test(every_key_can_be_set),
+        cmocka_unit_test(the_price_of_a_setting_is_told),
         cmocka_unit_test(empty_files_are_the_defaults),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
         cmocka_unit_test(broken_yaml_has_its_line),

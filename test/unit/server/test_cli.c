@@ -57,6 +57,8 @@ static const struct {
     {"serve --cluster /nowhere.yaml --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0", 1,
      "/nowhere.yaml"},
     {"check", 0, "ok"},
+    {"check --on-failed-commit evict", 0, "note: onFailedCommit: evict: members"},
+    {"check --strict-order maybe", 1, "--strict-order: strictOrder: \"maybe\" is neither"},
     {"check --max-holds x", 1, "--max-holds: maxHolds: \"x\" is no whole number"},
     {"check --scheduler-config /nowhere.yaml", 1, "/nowhere.yaml: error: cannot be opened"},
     {"scheduler-config --profile a-b", 0, "- schedulerName: \"a-b\""},
