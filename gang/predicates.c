@@ -52,10 +52,8 @@ static bool compares(const struct gang_requirement *r, const char *value)
 }
 
 /* Source: apimachinery/pkg/labels Requirement.Matches. */
-static bool requirement_matches(const struct gang_requirement *r,
-                                const struct gang_node_facts *node)
+static bool value_matches(const struct gang_requirement *r, const char *value)
 {
-    const char *value = r->on_name ? node->name : gang_kvs_get(&node->labels, r->key);
     switch (r->op) {
     case MATCH_IN:
         return value && contains(r->values, r->n_values, value);
@@ -70,6 +68,17 @@ static bool requirement_matches(const struct gang_requirement *r,
         return compares(r, value);
     }
     return false;
+}
+
+bool gang_label_matches(const struct gang_requirement *r, const struct gang_kvs *labels)
+{
+    return value_matches(r, gang_kvs_get(labels, r->key));
+}
+
+static bool requirement_matches(const struct gang_requirement *r,
+                                const struct gang_node_facts *node)
+{
+    return r->on_name ? value_matches(r, node->name) : gang_label_matches(r, &node->labels);
 }
 
 static bool term_matches(const struct gang_term *term, const struct gang_node_facts *node)

@@ -23,6 +23,9 @@ void gang_amounts_done(struct gang_amounts *a);
  * (selector and required affinity), TaintToleration. The text is constant. */
 const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
 
+/* Whether labels meet one requirement of a label selector. */
+bool gang_label_matches(const struct gang_requirement *r, const struct gang_kvs *labels);
+
 /* Whether two host ports collide (NodePorts): same protocol and port, same IP or either 0.0.0.0. */
 bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b);
 
