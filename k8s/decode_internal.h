@@ -18,6 +18,11 @@ struct decoded_metadata {
 
 int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
                     struct err *err);
+/* One entry of matchExpressions, or (on_name) of a node selector's matchFields. */
+int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
+                       struct err *err);
+/* A LabelSelector (matchLabels, matchExpressions) into an empty term; absent and {} select all. */
+int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);
 
 #endif

@@ -245,47 +245,6 @@ static int decode_pod_level_status(const json_t *status, struct gang_pod_facts *
 
 /* ---- where it may go ---- */
 
-static int decode_operator(const char *text, enum gang_match_op *ret, struct err *err)
-{
-    static const char *const names[] = {
-        [MATCH_IN] = "In",         [MATCH_NOT_IN] = "NotIn",
-        [MATCH_EXISTS] = "Exists", [MATCH_NOT_EXISTS] = "DoesNotExist",
-        [MATCH_GT] = "Gt",         [MATCH_LT] = "Lt",
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-        if (str_eq(text, names[i])) {
-            *ret = (enum gang_match_op)i;
-            return 0;
-        }
-    return err_set(err, ERR_INVALID,
-                   "operator is \"%.40s\", must be In, NotIn, Exists, DoesNotExist, Gt or Lt",
-                   text ? text : "");
-}
-
-static int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
-                              struct err *err)
-{
-    const char *op_text = NULL;
-    const json_t *values = NULL;
-    r->on_name = on_name;
-    if (field_copy(json, "key", &r->key, err) < 0 ||
-        field_string(json, "operator", &op_text, err) < 0 ||
-        field_array(json, "values", &values, err) < 0 || decode_operator(op_text, &r->op, err) < 0)
-        return -1;
-    if (!r->key)
-        return err_set(err, ERR_INVALID, "key is missing");
-    if (on_name && strcmp(r->key, "metadata.name") != 0)
-        return err_set(err, ERR_INVALID, "key is \"%.80s\", must be metadata.name", r->key);
-    r->values = xcalloc(json_array_size(values), sizeof *r->values);
-    for (size_t i = 0; i < json_array_size(values); i++) {
-        const char *v = json_string_value(json_array_get(values, i));
-        if (!v)
-            return err_set(err, ERR_INVALID, "values[%zu] must be a string", i);
-        r->values[r->n_values++] = xstrdup(v);
-    }
-    return 0;
-}
-
 static int decode_term(const json_t *json, struct gang_term *term, struct err *err)
 {
     static const char *const names[2] = {"matchExpressions", "matchFields"};
@@ -373,6 +332,24 @@ static int decode_gates(const json_t *spec, struct gang_pod_facts *f, struct err
     return 0;
 }
 
+/* The claim that a volume uses; NULL: none. An ephemeral volume has one made for it, named after
+ * pod and volume. Source: component-helpers/storage/ephemeral VolumeClaimName. */
+static int claim_of(const json_t *volume, const char *pod, char **ret, struct err *err)
+{
+    const json_t *claim = NULL, *ephemeral = NULL;
+    const char *name = "", *volume_name = "";
+    if (field_object(volume, "persistentVolumeClaim", &claim, err) < 0 ||
+        field_object(volume, "ephemeral", &ephemeral, err) < 0 ||
+        field_string(claim, "claimName", &name, err) < 0 ||
+        field_string(volume, "name", &volume_name, err) < 0)
+        return -1;
+    if (claim)
+        *ret = xstrdup(name);
+    else if (ephemeral)
+        *ret = xasprintf("%s-%s", pod, volume_name);
+    return 0;
+}
+
 /* Volumes or claims that only the scheduler can place. */
 static int decode_claims(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
@@ -380,12 +357,13 @@ static int decode_claims(const json_t *spec, struct gang_pod_facts *f, struct er
     if (field_array(spec, "volumes", &volumes, err) < 0 ||
         field_array(spec, "resourceClaims", &claims, err) < 0)
         return -1;
-    f->has_pvc = json_array_size(claims) > 0;
+    f->claims = xcalloc(json_array_size(volumes), sizeof *f->claims);
     for (size_t i = 0; i < json_array_size(volumes); i++) {
-        const json_t *v = json_array_get(volumes, i);
-        f->has_pvc |= json_is_object(json_object_get(v, "persistentVolumeClaim")) ||
-                      json_is_object(json_object_get(v, "ephemeral"));
+        if (claim_of(json_array_get(volumes, i), f->name, &f->claims[f->n_claims], err) < 0)
+            return err_wrap(err, "volumes[%zu]", i);
+        f->n_claims += f->claims[f->n_claims] != NULL;
     }
+    f->has_pvc = f->n_claims > 0 || json_array_size(claims) > 0;
     return 0;
 }
 
@@ -463,6 +441,16 @@ static int decode_body(const json_t *pod, struct gang_pod_facts *f, struct err *
     return 0;
 }
 
+static int decode_owners(const json_t *metadata, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *owners = NULL;
+    if (field_array(metadata, "ownerReferences", &owners, err) < 0)
+        return -1;
+    for (size_t i = 0; i < json_array_size(owners); i++)
+        f->controlled |= json_is_true(json_object_get(json_array_get(owners, i), "controller"));
+    return 0;
+}
+
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
 {
     struct decoded_metadata meta;
@@ -478,7 +466,9 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     f->uid = xstrdup(meta.uid);
     f->created = meta.created;
     f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
-    if (decode_body(pod, f, err) == 0)
+    if (field_kvs(meta.json, "labels", &f->labels, err) < 0 || decode_owners(meta.json, f, err) < 0)
+        err_wrap(err, "metadata");
+    else if (decode_body(pod, f, err) == 0)
         return f;
     err_wrap(err, "pod %s/%s", meta.ns, meta.name);
     return gang_pod_facts_free(f);

@@ -199,23 +199,52 @@ static void C10_host_ports_are_those_of_lasting_containers(void **state)
     gang_pod_facts_free(f);
 }
 
-static void claims_are_noticed(void **state)
+static void claims_are_named(void **state)
 {
     (void)state;
     static const struct {
-        const char *rest;
+        const char *rest, *claims; /* one after the other */
         bool has;
     } cases[] = {
-        {"\"spec\":{\"volumes\":[{\"emptyDir\":{}}]}", false},
-        {"\"spec\":{\"volumes\":[{\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]}", true},
-        {"\"spec\":{\"volumes\":[{\"ephemeral\":{\"volumeClaimTemplate\":{}}}]}", true},
-        {"\"spec\":{\"resourceClaims\":[{\"name\":\"gpu\"}]}", true},
+        {"\"spec\":{\"volumes\":[{\"emptyDir\":{}}]}", "", false},
+        {"\"spec\":{\"volumes\":[{\"persistentVolumeClaim\":{\"claimName\":\"c\"}}]}", "c ", true},
+        {"\"spec\":{\"volumes\":[{\"name\":\"scratch\",\"ephemeral\":{\"volumeClaimTemplate\":{}}},"
+         "{\"name\":\"x\",\"persistentVolumeClaim\":{\"claimName\":\"d\"}}]}",
+         "p-scratch d ", true},
+        {"\"spec\":{\"resourceClaims\":[{\"name\":\"gpu\"}]}", "", true},
+        {"\"spec\":{\"volumes\":null}", "", false},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct gang_pod_facts *f = pod(cases[i].rest);
+        cleanup_buf struct buf names = BUF_INIT;
+        for (size_t c = 0; c < f->n_claims; c++)
+            buf_printf(&names, "%s ", f->claims[c]);
         assert_int_equal(f->has_pvc, cases[i].has);
+        assert_string_equal(buf_str(&names), cases[i].claims);
         gang_pod_facts_free(f);
     }
+}
+
+static void labels_and_the_controller_are_read(void **state)
+{
+    (void)state;
+    cleanup_json json_t *json =
+        parse("{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"labels\":{\"a\":\"1\",\"b\":\"\"},"
+              "\"ownerReferences\":[{\"kind\":\"X\"},{\"kind\":\"Job\",\"controller\":true}]}}");
+    struct err err;
+    struct gang_pod_facts *f = decode_pod(json, &err);
+    assert_non_null(f);
+    assert_int_equal(f->labels.n, 2);
+    assert_string_equal(gang_kvs_get(&f->labels, "a"), "1");
+    assert_true(f->controlled);
+    gang_pod_facts_free(f);
+    cleanup_json json_t *other =
+        parse("{\"metadata\":{\"name\":\"p\",\"uid\":\"u\","
+              "\"ownerReferences\":[{\"kind\":\"X\",\"controller\":false}]}}");
+    f = decode_pod(other, &err);
+    assert_non_null(f);
+    assert_false(f->controlled);
+    gang_pod_facts_free(f);
 }
 
 static void times_are_read(void **state)
@@ -318,6 +347,12 @@ static void errors_name_the_object_and_the_field(void **state)
         {"{" META ",\"spec\":{\"containers\":[{\"ports\":[{\"hostPort\":70000}]}]}}",
          "containers[0]: ports[0]: hostPort is 70000"},
         {"{" META ",\"status\":{\"phase\":\"Odd\"}}", "phase \"Odd\""},
+        {"{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"labels\":{\"a\":1}}}",
+         "metadata: labels: a is"},
+        {"{\"metadata\":{\"name\":\"p\",\"uid\":\"u\",\"ownerReferences\":{}}}",
+         "metadata: ownerReferences is an object"},
+        {"{" META ",\"spec\":{\"volumes\":[{\"persistentVolumeClaim\":{\"claimName\":7}}]}}",
+         "spec: volumes[0]: claimName is a number"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_json json_t *json = parse(cases[i].text);
@@ -367,7 +402,8 @@ int main(void)
         cmocka_unit_test(pod_without_anything_has_the_defaults),
         cmocka_unit_test(pod_placement_fields_are_read),
         cmocka_unit_test(C10_host_ports_are_those_of_lasting_containers),
-        cmocka_unit_test(claims_are_noticed),
+        cmocka_unit_test(claims_are_named),
+        cmocka_unit_test(labels_and_the_controller_are_read),
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(node_is_read),
         cmocka_unit_test(node_without_allocatable_offers_its_capacity),

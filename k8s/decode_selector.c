@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Selectors: of nodes, and of pods by their labels. */
+#include "k8s/decode_internal.h"
+
+static int decode_operator(const char *text, enum gang_match_op *ret, struct err *err)
+{
+    static const char *const names[] = {
+        [MATCH_IN] = "In",         [MATCH_NOT_IN] = "NotIn",
+        [MATCH_EXISTS] = "Exists", [MATCH_NOT_EXISTS] = "DoesNotExist",
+        [MATCH_GT] = "Gt",         [MATCH_LT] = "Lt",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (str_eq(text, names[i])) {
+            *ret = (enum gang_match_op)i;
+            return 0;
+        }
+    return err_set(err, ERR_INVALID,
+                   "operator is \"%.40s\", must be In, NotIn, Exists, DoesNotExist, Gt or Lt",
+                   text ? text : "");
+}
+
+int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
+                       struct err *err)
+{
+    const char *op_text = NULL;
+    const json_t *values = NULL;
+    r->on_name = on_name;
+    if (field_copy(json, "key", &r->key, err) < 0 ||
+        field_string(json, "operator", &op_text, err) < 0 ||
+        field_array(json, "values", &values, err) < 0 || decode_operator(op_text, &r->op, err) < 0)
+        return -1;
+    if (!r->key)
+        return err_set(err, ERR_INVALID, "key is missing");
+    if (on_name && strcmp(r->key, "metadata.name") != 0)
+        return err_set(err, ERR_INVALID, "key is \"%.80s\", must be metadata.name", r->key);
+    r->values = xcalloc(json_array_size(values), sizeof *r->values);
+    for (size_t i = 0; i < json_array_size(values); i++) {
+        const char *v = json_string_value(json_array_get(values, i));
+        if (!v)
+            return err_set(err, ERR_INVALID, "values[%zu] must be a string", i);
+        r->values[r->n_values++] = xstrdup(v);
+    }
+    return 0;
+}
+
+static int match_label(const char *key, const json_t *value, struct gang_requirement *r,
+                       struct err *err)
+{
+    if (!json_is_string(value))
+        return err_set(err, ERR_INVALID, "matchLabels: the value of %.80s must be a string", key);
+    r->key = xstrdup(key);
+    r->op = MATCH_IN;
+    r->values = xcalloc(1, sizeof *r->values);
+    r->values[r->n_values++] = xstrdup(json_string_value(value));
+    return 0;
+}
+
+int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err)
+{
+    const json_t *labels = NULL, *expressions = NULL;
+    if (field_object(selector, "matchLabels", &labels, err) < 0 ||
+        field_array(selector, "matchExpressions", &expressions, err) < 0)
+        return -1;
+    term->items =
+        xcalloc(json_object_size(labels) + json_array_size(expressions) + 1, sizeof *term->items);
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)labels, key, value)
+    {
+        if (match_label(key, value, &term->items[term->n++], err) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < json_array_size(expressions); i++) {
+        struct gang_requirement *r = &term->items[term->n++];
+        if (decode_requirement(json_array_get(expressions, i), /* on_name= */ false, r, err) < 0)
+            return err_wrap(err, "matchExpressions[%zu]", i);
+        if (r->op == MATCH_GT || r->op == MATCH_LT)
+            return err_set(err, ERR_INVALID,
+                           "matchExpressions[%zu]: operator must be In, NotIn, Exists or "
+                           "DoesNotExist",
+                           i);
+    }
+    return 0;
+}
