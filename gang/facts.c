@@ -116,8 +116,10 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     for (size_t i = 0; i < f->n_apart; i++)
         selector_done(&f->apart[i]);
     free(f->apart);
-    for (size_t i = 0; i < f->n_spreads; i++)
+    for (size_t i = 0; i < f->n_spreads; i++) {
         selector_done(&f->spreads[i].selector);
+        strings_free(f->spreads[i].keys, f->spreads[i].n_keys);
+    }
     free(f->spreads);
     free(f->ns);
     free(f->name);

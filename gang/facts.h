@@ -94,9 +94,13 @@ struct gang_selector {
 
 /* A required spread over hosts (whenUnsatisfiable DoNotSchedule, kubernetes.io/hostname). */
 struct gang_spread {
-    struct gang_selector selector;
+    struct gang_selector selector; /* of the pod's own namespace */
     int32_t max_skew;
     int32_t min_domains; /* 0 and 1: none */
+    bool any_affinity;   /* nodes count whatever the pod's node affinity says of them */
+    bool taints_count;   /* nodes with a taint that the pod does not tolerate do not count */
+    char **keys;         /* only nodes with all these labels count: its other topology keys */
+    size_t n_keys;
 };
 
 struct gang_group_facts;
