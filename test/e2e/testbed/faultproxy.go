@@ -3,6 +3,7 @@ package testbed
 import (
 	"context"
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -33,16 +34,44 @@ func (r Request) String() string {
 }
 
 // Verdict is what happens to a request.
-type Verdict int
+type Verdict struct {
+	kind    verdictKind
+	code    int
+	message string
+}
+
+type verdictKind int
 
 const (
-	// Forward passes it on.
-	Forward Verdict = iota
-	// Sever closes the connection without passing the request on.
-	Sever
-	// LoseReply passes the request on and then closes the connection.
-	LoseReply
+	forwards verdictKind = iota
+	severs
+	losesReply
+	answers
 )
+
+var (
+	// Forward passes it on.
+	Forward = Verdict{kind: forwards}
+	// Sever closes the connection without passing the request on.
+	Sever = Verdict{kind: severs}
+	// LoseReply passes the request on and then closes the connection.
+	LoseReply = Verdict{kind: losesReply}
+)
+
+// Answer refuses the request in the API server's name.
+func Answer(code int, message string) Verdict {
+	return Verdict{kind: answers, code: code, message: message}
+}
+
+// status is the API server's form of an error.
+func (v Verdict) status(w http.ResponseWriter) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(v.code)
+	_ = json.NewEncoder(w).Encode(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "status": "Failure",
+		"code": v.code, "message": v.message,
+	})
+}
 
 // FaultProxy stands between muster and the API server and does to requests what
 // a test tells it to.
@@ -86,14 +115,16 @@ func (c *Cluster) StartFaultProxy(t TB) *FaultProxy {
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{certificate}},
 		ErrorLog:  log.New(io.Discard, "", 0),
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			switch p.decide(r) {
-			case Forward:
+			switch verdict := p.decide(r); verdict.kind {
+			case forwards:
 				forward.ServeHTTP(w, r)
-			case LoseReply:
+			case losesReply:
 				forward.ServeHTTP(discard{http.Header{}}, r)
 				panic(http.ErrAbortHandler)
-			case Sever:
+			case severs:
 				panic(http.ErrAbortHandler)
+			case answers:
+				verdict.status(w)
 			}
 		}),
 	}

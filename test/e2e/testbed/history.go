@@ -55,8 +55,9 @@ func (h History) ordered() History {
 }
 
 // Overcommits replays the history and names every moment at which the pods
-// assigned to a node asked for more than the node has.
-func (h History) Overcommits() []string {
+// assigned to a node asked for more than the node has. The excused nodes are
+// left out.
+func (h History) Overcommits(excused map[string]bool) []string {
 	nodes := map[string]Resources{}
 	used := map[string]Resources{}
 	charged := map[string]*PodState{}
@@ -93,7 +94,7 @@ func (h History) Overcommits() []string {
 			}
 		}
 		allocatable, known := nodes[touched]
-		if !known {
+		if !known || excused[touched] {
 			continue
 		}
 		for name, amount := range used[touched] {

@@ -84,7 +84,7 @@ func TestOvercommits(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			s := newStory()
 			test.tell(s)
-			if found := s.history.Overcommits(); len(found) != test.want {
+			if found := s.history.Overcommits(nil); len(found) != test.want {
 				t.Errorf("found %v, want %d", found, test.want)
 			}
 		})

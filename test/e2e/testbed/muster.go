@@ -117,6 +117,18 @@ type Gang struct {
 	Members int `json:"members"`
 	Bound   int `json:"bound"`
 	Running int `json:"running"`
+	Held    int `json:"held"`
+	Planned int `json:"planned"`
+	// Pods are only there when one gang is asked for.
+	Pods []Member `json:"pods"`
+}
+
+// Member is a pod of a gang: the node it is bound to, and that of its slot.
+type Member struct {
+	Name  string `json:"name"`
+	State string `json:"state"`
+	Node  string `json:"node"`
+	Slot  string `json:"slot"`
 }
 
 // Gangs asks muster for its gangs.
@@ -138,6 +150,14 @@ func (m *Muster) Gang(t TB, namespace, name string) Gang {
 		}
 	}
 	return Gang{}
+}
+
+// GangPods asks for one gang with its members.
+func (m *Muster) GangPods(t TB, namespace, name string) Gang {
+	t.Helper()
+	var gang Gang
+	m.ask(t, "/api/v1/gangs/"+namespace+"/"+name, &gang)
+	return gang
 }
 
 // WaitState waits until a gang is in a state.

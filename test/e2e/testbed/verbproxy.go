@@ -2,6 +2,7 @@ package testbed
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -30,6 +31,25 @@ type VerbProxy struct {
 
 	mu    sync.Mutex
 	calls []VerbCall
+	hook  func(context.Context, VerbCall)
+}
+
+// Set installs what is called before a call is passed on to muster; nil passes
+// everything on at once. The function may block: the call then waits for it,
+// until the scheduler gives up, which it learns from the context.
+func (p *VerbProxy) Set(hook func(context.Context, VerbCall)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.hook = hook
+}
+
+func (p *VerbProxy) pause(ctx context.Context, call VerbCall) {
+	p.mu.Lock()
+	hook := p.hook
+	p.mu.Unlock()
+	if hook != nil {
+		hook(ctx, call)
+	}
 }
 
 // StartVerbProxy starts a proxy in front of muster.
@@ -46,6 +66,8 @@ func StartVerbProxy(t TB, m *Muster) *VerbProxy {
 			if err != nil {
 				panic(http.ErrAbortHandler)
 			}
+			call.ask(question)
+			p.pause(r.Context(), call)
 			onward, err := http.NewRequestWithContext(r.Context(), r.Method,
 				"http://"+m.Verbs+r.URL.Path, bytes.NewReader(question))
 			if err != nil {
@@ -63,7 +85,7 @@ func StartVerbProxy(t TB, m *Muster) *VerbProxy {
 				panic(http.ErrAbortHandler)
 			}
 			call.End = time.Now()
-			call.read(question, answer)
+			call.hear(answer)
 			p.mu.Lock()
 			p.calls = append(p.calls, call)
 			p.mu.Unlock()
@@ -95,39 +117,47 @@ type named struct {
 	Metadata struct{ Name, Namespace string }
 }
 
-func (c *VerbCall) read(question, answer []byte) {
+// nodeList is either form in which nodes travel.
+type nodeList struct {
+	NodeNames *[]string
+	Nodes     *struct{ Items []named }
+}
+
+func (l nodeList) names() []string {
+	if l.NodeNames != nil {
+		return *l.NodeNames
+	}
+	var list []string
+	if l.Nodes != nil {
+		for _, node := range l.Nodes.Items {
+			list = append(list, node.Metadata.Name)
+		}
+	}
+	return list
+}
+
+func (c *VerbCall) ask(question []byte) {
 	var asked struct {
+		nodeList
 		Pod                   *named
-		NodeNames             *[]string
-		Nodes                 *struct{ Items []named }
 		PodName, PodNamespace string
 		Node                  string
 	}
-	var said struct {
-		NodeNames *[]string
-		Nodes     *struct{ Items []named }
-		Error     string
-	}
 	_ = json.Unmarshal(question, &asked)
-	_ = json.Unmarshal(answer, &said)
-	names := func(plain *[]string, whole *struct{ Items []named }) []string {
-		if plain != nil {
-			return *plain
-		}
-		var list []string
-		if whole != nil {
-			for _, node := range whole.Items {
-				list = append(list, node.Metadata.Name)
-			}
-		}
-		return list
-	}
-	c.Pod, c.Node, c.Error = asked.PodNamespace+"/"+asked.PodName, asked.Node, said.Error
+	c.Pod, c.Node = asked.PodNamespace+"/"+asked.PodName, asked.Node
 	if asked.Pod != nil {
 		c.Pod = asked.Pod.Metadata.Namespace + "/" + asked.Pod.Metadata.Name
 	}
-	c.Offered = names(asked.NodeNames, asked.Nodes)
-	c.Returned = names(said.NodeNames, said.Nodes)
+	c.Offered = asked.names()
+}
+
+func (c *VerbCall) hear(answer []byte) {
+	var said struct {
+		nodeList
+		Error string
+	}
+	_ = json.Unmarshal(answer, &said)
+	c.Error, c.Returned = said.Error, said.names()
 }
 
 // serveUntilCleanup runs an HTTP server that ends with the test.

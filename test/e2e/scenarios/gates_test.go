@@ -1,0 +1,247 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// gates stop gangs where a test wants them: before muster is asked to bind a
+// member, or before the API server gets a Binding. A gate belongs to a namespace
+// and is closed behind a number of pods; there is none where no number was set.
+type gates struct {
+	verbs *testbed.VerbProxy
+	api   *testbed.FaultProxy
+
+	mu       sync.Mutex
+	asks     map[string]*gate // bind calls of the scheduler
+	bindings map[string]*gate // Bindings of muster
+}
+
+// gate lets some pods through, and the others when it is opened.
+type gate struct {
+	limit   int
+	passed  map[string]bool
+	waiting map[string]bool
+	open    chan struct{}
+}
+
+func newGate(limit int) *gate {
+	return &gate{limit: limit, passed: map[string]bool{}, waiting: map[string]bool{}, open: make(chan struct{})}
+}
+
+// newGates puts the gates between the scheduler, muster and the API server. The
+// verbs' proxy is made when muster is there.
+func newGates(t *testing.T, c *testbed.Cluster) *gates {
+	t.Helper()
+	g := &gates{api: c.StartFaultProxy(t), asks: map[string]*gate{}, bindings: map[string]*gate{}}
+	g.api.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
+		if r.Is("POST pods/binding") && !g.pass(ctx, g.bindings, r.Namespace, r.Name) {
+			return testbed.Sever
+		}
+		return testbed.Forward
+	})
+	return g
+}
+
+func (g *gates) inFrontOf(t *testing.T, m *testbed.Muster) *testbed.VerbProxy {
+	t.Helper()
+	g.verbs = testbed.StartVerbProxy(t, m)
+	g.verbs.Set(func(ctx context.Context, call testbed.VerbCall) {
+		namespace, name, _ := strings.Cut(call.Pod, "/")
+		if call.Verb == "bind" {
+			g.pass(ctx, g.asks, namespace, name)
+		}
+	})
+	return g.verbs
+}
+
+// pass returns when the pod may go on; false: its caller has gone.
+func (g *gates) pass(ctx context.Context, all map[string]*gate, namespace, name string) bool {
+	g.mu.Lock()
+	gate := all[namespace]
+	if gate == nil || gate.passed[name] || len(gate.passed) < gate.limit {
+		if gate != nil {
+			gate.passed[name] = true
+		}
+		g.mu.Unlock()
+		return true
+	}
+	gate.waiting[name] = true
+	g.mu.Unlock()
+	select {
+	case <-gate.open:
+		return true
+	case <-ctx.Done():
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		delete(gate.waiting, name)
+		return false
+	}
+}
+
+func (g *gates) waiting(all map[string]*gate, namespace string) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if gate := all[namespace]; gate != nil {
+		return len(gate.waiting)
+	}
+	return 0
+}
+
+// release opens both gates of a namespace for good.
+func (g *gates) release(namespace string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, all := range []map[string]*gate{g.asks, g.bindings} {
+		if gate := all[namespace]; gate != nil {
+			close(gate.open)
+			delete(all, namespace)
+		}
+	}
+}
+
+// stage is a moment in a gang's life at which a test stops it.
+type stage struct {
+	name  string
+	state string // muster's word for it
+	// How many members may ask for their binding, and how many are bound.
+	asks, bindings int
+}
+
+const wayMembers = 8
+
+var stages = []stage{
+	{"planned", "Planned", 0, wayMembers},
+	{"held", "Planned", wayMembers - 1, wayMembers},
+	{"committing", "Committing", wayMembers, 3},
+}
+
+// way is a gang of eight one-GPU members on its way to two of the three nodes of
+// four GPUs in its namespace's pool, stopped at a stage.
+type way struct {
+	*testing.T
+	c     *testbed.Cluster
+	m     *testbed.Muster
+	gates *gates
+	stage stage
+	ns    string
+	gang  testbed.Which
+}
+
+const wayGroup = "ddp"
+
+func (w *way) pod(name string, gpus int) *corev1.Pod {
+	return testbed.Pod(w.ns, name, testbed.GPUs(gpus), testbed.Selecting(pool, w.ns))
+}
+
+func (w *way) members(names ...string) []*corev1.Pod {
+	var pods []*corev1.Pod
+	for _, name := range names {
+		pod := w.pod(name, 1)
+		testbed.Sigs.Join(wayGroup)(pod)
+		pods = append(pods, pod)
+	}
+	return pods
+}
+
+func memberNames(n int) []string {
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("%s-%d", wayGroup, i))
+	}
+	return names
+}
+
+func (w *way) node(name string) *corev1.Node {
+	return testbed.Node(w.ns+"-"+name, testbed.GPUs(4), testbed.Labelled(pool, w.ns))
+}
+
+// start brings the gang to its stage.
+func (w *way) start() {
+	w.Helper()
+	w.gates.mu.Lock()
+	w.gates.asks[w.ns] = newGate(w.stage.asks)
+	w.gates.bindings[w.ns] = newGate(w.stage.bindings)
+	w.gates.mu.Unlock()
+	w.Cleanup(func() { w.gates.release(w.ns) })
+	w.c.Namespace(w, w.ns)
+	w.c.AddNodes(w, w.node("a"), w.node("b"), w.node("c"))
+	w.c.Add(w, testbed.Sigs.PodGroup(w.ns, wayGroup, wayMembers, nil))
+	w.c.AddPods(w, w.members(memberNames(wayMembers)...)...)
+	testbed.Within(w, 60*time.Second, "the gang is "+w.stage.name, func() error {
+		gang := w.m.Gang(w, w.ns, wayGroup)
+		asking := w.gates.waiting(w.gates.asks, w.ns)
+		binding := w.gates.waiting(w.gates.bindings, w.ns)
+		bound := boundOf(w.c.Recorder.Pods(w.gang))
+		if gang.State != w.stage.state ||
+			asking != wayMembers-w.stage.asks || binding != wayMembers-w.stage.bindings ||
+			(asking > 0 && gang.Held != w.stage.asks) || (binding > 0 && bound != w.stage.bindings) {
+			return fmt.Errorf("%d ask, %d bindings wait, %d are bound: %+v", asking, binding, bound, gang)
+		}
+		return nil
+	})
+}
+
+// unbound are the members without a node, by name.
+func (w *way) unbound() []string {
+	var names []string
+	for _, pod := range w.c.Recorder.Pods(w.gang) {
+		if pod.Bound.IsZero() {
+			names = append(names, pod.Name)
+		}
+	}
+	return names
+}
+
+// fullest is the node that most of the gang's members are to go to; of a commit,
+// the one that most Bindings are still on their way to.
+func (w *way) fullest() string {
+	w.Helper()
+	count := map[string]int{}
+	best := ""
+	bound := map[string]bool{}
+	for _, pod := range w.c.Recorder.Pods(w.gang) {
+		bound[pod.Name] = !pod.Bound.IsZero()
+	}
+	for _, pod := range w.m.GangPods(w, w.ns, wayGroup).Pods {
+		node := pod.Slot
+		if node == "" && !bound[pod.Name] {
+			node = pod.Node
+		}
+		if node == "" {
+			continue
+		}
+		count[node]++
+		if best == "" || count[node] > count[best] || (count[node] == count[best] && node < best) {
+			best = node
+		}
+	}
+	if best == "" {
+		w.Fatalf("no member has a place: %+v", w.m.GangPods(w, w.ns, wayGroup))
+	}
+	return best
+}
+
+// clear deletes the pods of the namespace and waits until they are gone.
+func (w *way) clear(which testbed.Which) {
+	w.Helper()
+	var names []string
+	for _, pod := range w.c.Recorder.Pods(which) {
+		names = append(names, pod.Name)
+	}
+	w.c.DeletePods(w, w.ns, names...)
+	testbed.Within(w, 30*time.Second, "the pods are gone", func() error {
+		if left := len(w.c.Recorder.Pods(which)); left > 0 {
+			return fmt.Errorf("%d are left", left)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,79 @@
+package testbed
+
+import (
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// patch is a JSON merge patch.
+func patch(t TB, fields map[string]any) []byte {
+	t.Helper()
+	text, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return text
+}
+
+// Cordon makes a node unschedulable, or schedulable again.
+func (c *Cluster) Cordon(t TB, name string, cordoned bool) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	body := patch(t, map[string]any{"spec": map[string]any{"unschedulable": cordoned}})
+	if _, err := c.Kube.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, body, metav1.PatchOptions{}); err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// SetAllocatable changes what a node has of a resource.
+func (c *Cluster) SetAllocatable(t TB, name string, resource corev1.ResourceName, amount int) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	amounts := map[string]any{string(resource): fmt.Sprint(amount)}
+	body := patch(t, map[string]any{"status": map[string]any{"allocatable": amounts, "capacity": amounts}})
+	_, err := c.Kube.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// DeleteNode deletes a node. Its pods stay, as they do until somebody collects them.
+func (c *Cluster) DeleteNode(t TB, name string) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	if err := c.Kube.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// EditPodGroup merges fields into a group's spec. A new minimum is told to the
+// recorder.
+func (c *Cluster) EditPodGroup(t TB, d Dialect, namespace, name string, spec map[string]any) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	group, err := c.Dynamic.Resource(d.resource()).Namespace(namespace).Patch(ctx, name,
+		types.MergePatchType, patch(t, map[string]any{"spec": spec}), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	c.expect(group.GroupVersionKind().GroupKind(), namespace, group)
+}
+
+// DeletePodGroup deletes a group. Its pods stay.
+func (c *Cluster) DeletePodGroup(t TB, d Dialect, namespace, name string) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	err := c.Dynamic.Resource(d.resource()).Namespace(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
