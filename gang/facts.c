@@ -96,10 +96,11 @@ static void term_done(struct gang_term *t)
     free(t->items);
 }
 
-static void selector_done(struct gang_selector *s)
+void gang_selector_done(struct gang_selector *s)
 {
     term_done(&s->term);
     strings_free(s->namespaces, s->n_namespaces);
+    *s = (struct gang_selector){.n_namespaces = 0};
 }
 
 struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
@@ -114,10 +115,10 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     free(f->uniform.value);
     strings_free(f->claims, f->n_claims);
     for (size_t i = 0; i < f->n_apart; i++)
-        selector_done(&f->apart[i]);
+        gang_selector_done(&f->apart[i]);
     free(f->apart);
     for (size_t i = 0; i < f->n_spreads; i++) {
-        selector_done(&f->spreads[i].selector);
+        gang_selector_done(&f->spreads[i].selector);
         strings_free(f->spreads[i].keys, f->spreads[i].n_keys);
     }
     free(f->spreads);

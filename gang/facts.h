@@ -241,6 +241,8 @@ struct gang_class_facts *gang_class_facts_free(struct gang_class_facts *f);
 struct gang_claim_facts *gang_claim_facts_new(void);
 struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
 
+/* Frees what it holds and leaves it empty. */
+void gang_selector_done(struct gang_selector *s);
 /* Appends a copy. */
 void gang_amounts_add(struct gang_amounts *a, const char *resource, int64_t amount);
 /* 0 when absent. */

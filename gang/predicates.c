@@ -81,7 +81,7 @@ static bool requirement_matches(const struct gang_requirement *r,
     return r->on_name ? value_matches(r, node->name) : gang_label_matches(r, &node->labels);
 }
 
-static bool term_matches(const struct gang_term *term, const struct gang_node_facts *node)
+bool gang_term_matches(const struct gang_term *term, const struct gang_node_facts *node)
 {
     for (size_t i = 0; i < term->n; i++)
         if (!requirement_matches(&term->items[i], node))
@@ -90,7 +90,7 @@ static bool term_matches(const struct gang_term *term, const struct gang_node_fa
 }
 
 /* Source: component-helpers/scheduling/corev1/nodeaffinity GetRequiredNodeAffinity. */
-static bool affinity_matches(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
+bool gang_affinity_matches(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
 {
     for (size_t i = 0; i < pod->node_selector.n; i++) {
         const struct gang_kv *want = &pod->node_selector.items[i];
@@ -100,9 +100,19 @@ static bool affinity_matches(const struct gang_pod_facts *pod, const struct gang
     if (!pod->has_affinity)
         return true;
     for (size_t i = 0; i < pod->n_affinity; i++)
-        if (term_matches(&pod->affinity[i], node))
+        if (gang_term_matches(&pod->affinity[i], node))
             return true;
     return false;
+}
+
+bool gang_taints_tolerated(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
+{
+    for (size_t i = 0; i < node->n_taints; i++) {
+        const struct gang_taint *t = &node->taints[i];
+        if (t->effect != TAINT_PREFER_NO_SCHEDULE && !tolerated(pod, t->key, t->value, t->effect))
+            return false;
+    }
+    return true;
 }
 
 const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
@@ -110,13 +120,10 @@ const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gan
     if (node->unschedulable &&
         !tolerated(pod, "node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE))
         return "unschedulable (cordoned)";
-    if (!affinity_matches(pod, node))
+    if (!gang_affinity_matches(pod, node))
         return "node selector or affinity does not match";
-    for (size_t i = 0; i < node->n_taints; i++) {
-        const struct gang_taint *t = &node->taints[i];
-        if (t->effect != TAINT_PREFER_NO_SCHEDULE && !tolerated(pod, t->key, t->value, t->effect))
-            return "untolerated taint";
-    }
+    if (!gang_taints_tolerated(pod, node))
+        return "untolerated taint";
     return NULL;
 }
 

@@ -23,6 +23,12 @@ void gang_amounts_done(struct gang_amounts *a);
  * (selector and required affinity), TaintToleration. The text is constant. */
 const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
 
+/* The parts of it that other rules look at: node selector and required node affinity; one term of a
+ * node selector; taints with the effects NoSchedule and NoExecute. */
+bool gang_affinity_matches(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
+bool gang_term_matches(const struct gang_term *term, const struct gang_node_facts *node);
+bool gang_taints_tolerated(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
+
 /* Whether labels meet one requirement of a label selector. */
 bool gang_label_matches(const struct gang_requirement *r, const struct gang_kvs *labels);
 

@@ -23,6 +23,12 @@ int decode_requirement(const json_t *json, bool on_name, struct gang_requirement
                        struct err *err);
 /* A LabelSelector (matchLabels, matchExpressions) into an empty term; absent and {} select all. */
 int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err);
+/* The nodeSelectorTerms of a NodeSelector (NULL: none); what was read is the caller's also after an
+ * error. */
+int decode_node_terms(const json_t *selector, struct gang_term **ret, size_t *ret_n,
+                      struct err *err);
+/* affinity and topologySpreadConstraints; the pod's labels are to be there already. */
+int decode_rules(const json_t *spec, struct gang_pod_facts *f, struct err *err);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);
 
 #endif

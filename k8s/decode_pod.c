@@ -245,39 +245,6 @@ static int decode_pod_level_status(const json_t *status, struct gang_pod_facts *
 
 /* ---- where it may go ---- */
 
-static int decode_term(const json_t *json, struct gang_term *term, struct err *err)
-{
-    static const char *const names[2] = {"matchExpressions", "matchFields"};
-    const json_t *lists[2] = {NULL, NULL};
-    if (field_array(json, names[0], &lists[0], err) < 0 ||
-        field_array(json, names[1], &lists[1], err) < 0)
-        return -1;
-    term->items =
-        xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *term->items);
-    for (size_t l = 0; l < 2; l++)
-        for (size_t i = 0; i < json_array_size(lists[l]); i++)
-            if (decode_requirement(json_array_get(lists[l], i), l == 1, &term->items[term->n++],
-                                   err) < 0)
-                return err_wrap(err, "%s[%zu]", names[l], i);
-    return 0;
-}
-
-static int decode_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err)
-{
-    const json_t *affinity = NULL, *node = NULL, *required = NULL, *terms = NULL;
-    if (field_object(spec, "affinity", &affinity, err) < 0 ||
-        field_object(affinity, "nodeAffinity", &node, err) < 0 ||
-        field_object(node, "requiredDuringSchedulingIgnoredDuringExecution", &required, err) < 0 ||
-        field_array(required, "nodeSelectorTerms", &terms, err) < 0)
-        return err_wrap(err, "affinity");
-    f->has_affinity = required != NULL;
-    f->affinity = xcalloc(json_array_size(terms), sizeof *f->affinity);
-    for (size_t i = 0; i < json_array_size(terms); i++)
-        if (decode_term(json_array_get(terms, i), &f->affinity[f->n_affinity++], err) < 0)
-            return err_wrap(err, "required node affinity: nodeSelectorTerms[%zu]", i);
-    return 0;
-}
-
 static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struct err *err)
 {
     const char *op_text = "Equal", *effect = NULL;
@@ -377,7 +344,7 @@ static int decode_spec(const json_t *spec, struct gang_pod_facts *f, struct err 
         field_amounts(spec, "overhead", &f->overhead, err) < 0 ||
         field_kvs(spec, "nodeSelector", &f->node_selector, err) < 0 ||
         decode_gates(spec, f, err) < 0 || decode_claims(spec, f, err) < 0 ||
-        decode_affinity(spec, f, err) < 0 || decode_tolerations(spec, f, err) < 0)
+        decode_rules(spec, f, err) < 0 || decode_tolerations(spec, f, err) < 0)
         return -1;
     f->priority = (int32_t)priority;
     if (f->node && !*f->node)

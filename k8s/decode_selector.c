@@ -43,6 +43,36 @@ int decode_requirement(const json_t *json, bool on_name, struct gang_requirement
     return 0;
 }
 
+static int decode_term(const json_t *json, struct gang_term *term, struct err *err)
+{
+    static const char *const names[2] = {"matchExpressions", "matchFields"};
+    const json_t *lists[2] = {NULL, NULL};
+    if (field_array(json, names[0], &lists[0], err) < 0 ||
+        field_array(json, names[1], &lists[1], err) < 0)
+        return -1;
+    term->items =
+        xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *term->items);
+    for (size_t l = 0; l < 2; l++)
+        for (size_t i = 0; i < json_array_size(lists[l]); i++)
+            if (decode_requirement(json_array_get(lists[l], i), l == 1, &term->items[term->n++],
+                                   err) < 0)
+                return err_wrap(err, "%s[%zu]", names[l], i);
+    return 0;
+}
+
+int decode_node_terms(const json_t *selector, struct gang_term **ret, size_t *ret_n,
+                      struct err *err)
+{
+    const json_t *terms = NULL;
+    if (field_array(selector, "nodeSelectorTerms", &terms, err) < 0)
+        return -1;
+    *ret = xcalloc(json_array_size(terms), sizeof **ret);
+    for (size_t i = 0; i < json_array_size(terms); i++)
+        if (decode_term(json_array_get(terms, i), &(*ret)[(*ret_n)++], err) < 0)
+            return err_wrap(err, "nodeSelectorTerms[%zu]", i);
+    return 0;
+}
+
 static int match_label(const char *key, const json_t *value, struct gang_requirement *r,
                        struct err *err)
 {
