@@ -23,6 +23,7 @@ type gates struct {
 	mu       sync.Mutex
 	asks     map[string]*gate // bind calls of the scheduler
 	bindings map[string]*gate // Bindings of muster
+	refuse   func(testbed.Request) testbed.Verdict
 }
 
 // gate lets some pods through, and the others when it is opened.
@@ -43,12 +44,28 @@ func newGates(t *testing.T, c *testbed.Cluster) *gates {
 	t.Helper()
 	g := &gates{api: c.StartFaultProxy(t), asks: map[string]*gate{}, bindings: map[string]*gate{}}
 	g.api.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
-		if r.Is("POST pods/binding") && !g.pass(ctx, g.bindings, r.Namespace, r.Name) {
+		if !r.Is("POST pods/binding") {
+			return testbed.Forward
+		}
+		if !g.pass(ctx, g.bindings, r.Namespace, r.Name) {
 			return testbed.Sever
 		}
-		return testbed.Forward
+		g.mu.Lock()
+		refuse := g.refuse
+		g.mu.Unlock()
+		if refuse == nil {
+			return testbed.Forward
+		}
+		return refuse(r)
 	})
 	return g
+}
+
+// refusing decides about Bindings that have passed their gate.
+func (g *gates) refusing(decide func(testbed.Request) testbed.Verdict) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.refuse = decide
 }
 
 func (g *gates) inFrontOf(t *testing.T, m *testbed.Muster) *testbed.VerbProxy {

@@ -77,3 +77,29 @@ func (c *Cluster) DeletePodGroup(t TB, d Dialect, namespace, name string) {
 		t.Fatalf("%v", err)
 	}
 }
+
+// Bind binds a pod, or asks whether it could be.
+func (c *Cluster) Bind(namespace, pod, node string, dryRun bool) error {
+	ctx, cancel := soon()
+	defer cancel()
+	options := metav1.CreateOptions{}
+	if dryRun {
+		options.DryRun = []string{metav1.DryRunAll}
+	}
+	return c.Kube.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: pod},
+		Target:     corev1.ObjectReference{Kind: "Node", Name: node},
+	}, options)
+}
+
+// FailPod makes a pod Failed, as its kubelet does when a container crashes.
+func (c *Cluster) FailPod(t TB, namespace, name string) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	body := patch(t, map[string]any{"status": map[string]any{"phase": corev1.PodFailed}})
+	_, err := c.Kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
