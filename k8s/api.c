@@ -207,11 +207,14 @@ static void kind_found(void *arg, const char *version, bool status_subresource)
 
 static void start_kinds(struct api *a)
 {
-    while (dialects[a->n_kinds])
-        a->n_kinds++;
-    a->kinds = xcalloc(a->n_kinds, sizeof *a->kinds);
-    for (size_t i = 0; i < a->n_kinds; i++) {
-        struct kind *k = &a->kinds[i];
+    size_t most = 0;
+    while (dialects[most])
+        most++;
+    a->kinds = xcalloc(most, sizeof *a->kinds);
+    for (size_t i = 0; i < most; i++) {
+        if (!dialect_has_objects(dialects[i]))
+            continue;
+        struct kind *k = &a->kinds[a->n_kinds++];
         k->api = a;
         k->dialect = dialects[i];
         k->resource = xasprintf("podgroups.%s", k->dialect->api_group);

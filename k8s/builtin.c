@@ -245,7 +245,7 @@ static void write_status(struct builtin *b, const struct gang_status *status)
 {
     char stamp[32];
     usec_t wall;
-    const struct dialect *d = dialect_by_group(status->ref->api_group);
+    const struct dialect *d = dialect_of_objects(status->ref->api_group);
     struct object *o =
         store_find(b, KIND_POD_GROUP, status->ref->api_group, status->ref->ns, status->ref->name);
     if (!d || !o || time_parse(builtin_timestamp(b, stamp), &wall, NULL) < 0)

@@ -103,21 +103,64 @@ struct gang_node_facts *decode_node(const json_t *node, struct err *err)
     return gang_node_facts_free(f);
 }
 
+static struct gang_group_facts *new_group(const struct dialect *dialect, const char *name,
+                                          const struct decoded_metadata *meta)
+{
+    struct gang_group_facts *f = gang_group_facts_new();
+    f->ref.api_group = xstrdup(dialect->api_group);
+    f->ref.ns = xstrdup(meta->ns);
+    f->ref.name = xstrdup(name);
+    f->created = meta->created;
+    f->schedule_timeout = dialect->default_timeout;
+    return f;
+}
+
+/* Of a group that cannot be used half of what was read would be misleading: only its minimum, for
+ * people, and its parent, which misses it, are kept. */
+static struct gang_group_facts *group_facts(const struct dialect *dialect, const json_t *object,
+                                            const char *name, const struct decoded_metadata *meta)
+{
+    struct err err;
+    struct gang_group_facts *f = new_group(dialect, name, meta);
+    if (dialect->decode(object, f, &err) == 0)
+        return f;
+    struct gang_group_facts *bad = new_group(dialect, name, meta);
+    bad->min_member = f->min_member;
+    bad->min_field = f->min_field;
+    bad->parent = STEAL(f->parent);
+    field_clean(err.text);
+    bad->invalid = xstrdup(err.text);
+    gang_group_facts_free(f);
+    return bad;
+}
+
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
                                       struct err *err)
 {
     struct decoded_metadata meta;
     if (decode_metadata(group, "PodGroup", &meta, err) < 0)
         return NULL;
-    struct gang_group_facts *f = gang_group_facts_new();
-    f->ref.api_group = xstrdup(dialect->api_group);
-    f->ref.ns = xstrdup(meta.ns);
-    f->ref.name = xstrdup(meta.name);
+    struct gang_group_facts *f = group_facts(dialect, group, meta.name, &meta);
     f->uid = xstrdup(meta.uid ? meta.uid : "");
-    f->created = meta.created;
-    f->schedule_timeout = dialect->default_timeout;
-    if (dialect->decode(group, f, err) == 0)
-        return f;
-    err_wrap(err, "PodGroup %s/%s (%s)", meta.ns, meta.name, dialect->api_group);
-    return gang_group_facts_free(f);
+    return f;
+}
+
+void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct gang_pod_facts *f)
+{
+    const char *name;
+    const struct dialect *d = dialect_of_pod(pod, &name, &f->bad_link);
+    if (!d)
+        return;
+    f->group.api_group = xstrdup(d->api_group);
+    f->group.ns = xstrdup(f->ns);
+    f->group.name = xstrdup(name);
+    f->role = xstrdup_null(dialect_role(d, pod));
+    if (d->uniform) {
+        const char *value = field_peek(pod, "metadata", "labels", d->uniform, NULL);
+        f->uniform = (struct gang_kv){xstrdup(d->uniform), xstrdup(value ? value : "")};
+    }
+    if (dialect_has_objects(d))
+        return;
+    f->declared = group_facts(d, pod, name, meta);
+    f->declared->uid = xstrdup("");
 }

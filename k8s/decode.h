@@ -20,6 +20,8 @@ struct dialect;
 struct gang_node_facts *decode_node(const json_t *node, struct err *err);
 /* Also finds the pod's link by asking every dialect, see dialect.h. */
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
+/* Fails for want of a name only: what is wrong with the rest is said in `invalid`, so that whoever
+ * wrote it learns why his gang waits. */
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
                                       struct err *err);
 

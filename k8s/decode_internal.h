@@ -18,6 +18,8 @@ struct decoded_metadata {
 
 int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
                     struct err *err);
+/* The PodGroup that a pod is in, what it declares of it, and its part there. f->ns is set. */
+void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct gang_pod_facts *f);
 /* One entry of matchExpressions, or (on_name) of a node selector's matchFields. */
 int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
                        struct err *err);

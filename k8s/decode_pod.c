@@ -7,7 +7,6 @@
 #include "gang/predicates.h"
 #include "k8s/decode.h"
 #include "k8s/decode_internal.h"
-#include "k8s/dialect.h"
 
 static bool amounts_has(const struct gang_amounts *a, const char *resource)
 {
@@ -379,19 +378,6 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
     return 0;
 }
 
-static void decode_link(const json_t *pod, struct gang_pod_facts *f)
-{
-    for (const struct dialect *const *d = dialects; *d; d++) {
-        const char *name = (*d)->link(pod);
-        if (name && *name) {
-            f->group.api_group = xstrdup((*d)->api_group);
-            f->group.ns = xstrdup(f->ns);
-            f->group.name = xstrdup(name);
-            return;
-        }
-    }
-}
-
 static int decode_body(const json_t *pod, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *spec = NULL, *status = NULL;
@@ -404,7 +390,6 @@ static int decode_body(const json_t *pod, struct gang_pod_facts *f, struct err *
     if (decode_container_statuses(spec, status, f, err) < 0 ||
         decode_pod_level_status(status, f, err) < 0 || decode_status(status, f, err) < 0)
         return err_wrap(err, "status");
-    decode_link(pod, f);
     return 0;
 }
 
@@ -435,8 +420,10 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
     if (field_kvs(meta.json, "labels", &f->labels, err) < 0 || decode_owners(meta.json, f, err) < 0)
         err_wrap(err, "metadata");
-    else if (decode_body(pod, f, err) == 0)
+    else if (decode_body(pod, f, err) == 0) {
+        decode_link(pod, &meta, f);
         return f;
+    }
     err_wrap(err, "pod %s/%s", meta.ns, meta.name);
     return gang_pod_facts_free(f);
 }

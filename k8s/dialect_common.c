@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/dialect_common.h"
 
+#include "gang/predicates.h"
 #include "k8s/field.h"
 
 static const char *not_empty(const char *s)
@@ -18,19 +19,24 @@ const char *dialect_label(const json_t *pod, const char *key)
     return not_empty(field_peek(pod, "metadata", "labels", key, NULL));
 }
 
-static int spec_of(const json_t *group, const json_t **ret, struct err *err)
+int dialect_spec(const json_t *group, const json_t **ret, struct err *err)
 {
     *ret = NULL;
     return field_object(group, "spec", ret, err);
 }
 
+int dialect_count(const json_t *object, const char *key, int64_t *ret, struct err *err)
+{
+    return field_int(object, key, 0, INT32_MAX, ret, err);
+}
+
 int dialect_min_member(const json_t *group, struct gang_group_facts *facts, struct err *err)
 {
     const json_t *spec;
-    if (spec_of(group, &spec, err) < 0)
+    if (dialect_spec(group, &spec, err) < 0)
         return -1;
-    if (field_int(spec, "minMember", INT32_MIN, INT32_MAX, &facts->min_member, err) < 0)
-        return err_wrap(err, "spec");
+    if (dialect_count(spec, "minMember", &facts->min_member, err) < 0)
+        return field_at(err, "spec");
     return 0;
 }
 
@@ -38,13 +44,53 @@ int dialect_timeout(const json_t *group, struct gang_group_facts *facts, struct 
 {
     const json_t *spec;
     int64_t seconds = 0;
-    if (spec_of(group, &spec, err) < 0)
+    if (dialect_spec(group, &spec, err) < 0)
         return -1;
     if (field_int(spec, "scheduleTimeoutSeconds", INT32_MIN, INT32_MAX, &seconds, err) < 0)
-        return err_wrap(err, "spec");
+        return field_at(err, "spec");
     if (seconds > 0)
         facts->schedule_timeout = seconds * USEC_PER_SEC;
     return 0;
+}
+
+/* Each is looked for in the room of the whole cluster. */
+#define MAX_MIN_RESOURCES 64
+
+/* Source: volcano pkg/scheduler/api NewResource and util.FilterQuotaKeys. */
+static bool only_for_quotas(const char *resource)
+{
+    static const char *const prefixes[] = {"requests.", "limits.", "count/"};
+    for (size_t i = 0; i < ARRAY_SIZE(prefixes); i++)
+        if (strncmp(resource, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+int dialect_min_resources(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *spec, *map = NULL;
+    struct gang_amounts all = {NULL, 0};
+    if (dialect_spec(group, &spec, err) < 0)
+        return -1;
+    if (field_object(spec, "minResources", &map, err) < 0)
+        return field_at(err, "spec");
+    if (json_object_size(map) > MAX_MIN_RESOURCES)
+        return err_set(err, ERR_INVALID, "spec.minResources has %zu entries, more than %d",
+                       json_object_size(map), MAX_MIN_RESOURCES);
+    int r = field_amounts(spec, "minResources", &all, err);
+    for (size_t i = 0; r == 0 && i < all.n; i++)
+        if (!only_for_quotas(all.items[i].resource))
+            gang_amounts_add(&facts->min_resources, all.items[i].resource, all.items[i].amount);
+    gang_amounts_done(&all);
+    return r < 0 ? field_at(err, "spec") : 0;
+}
+
+void dialect_subgroups(struct gang_group_facts *facts, size_t n)
+{
+    facts->subgroups = xcalloc(n, sizeof *facts->subgroups);
+    facts->n_subgroups = n;
+    for (size_t i = 0; i < n; i++)
+        facts->subgroups[i].min_children = -1;
 }
 
 int64_t dialect_quorum(const struct gang_status *status)

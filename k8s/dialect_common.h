@@ -17,16 +17,29 @@
 
 #include "k8s/dialect.h"
 
-extern const struct dialect dialect_kai, dialect_volcano, dialect_sigs, dialect_xk8s;
+extern const struct dialect dialect_kai, dialect_volcano, dialect_sigs, dialect_xk8s,
+    dialect_lightweight, dialect_koordinator;
 
-/* Borrowed from the pod; NULL when absent or empty. */
-const char *dialect_annotation(const json_t *pod, const char *key);
-const char *dialect_label(const json_t *pod, const char *key);
+/* Borrowed from the object; NULL when absent or empty. */
+const char *dialect_annotation(const json_t *object, const char *key);
+const char *dialect_label(const json_t *object, const char *key);
 
+/* The object's spec; NULL when it has none. */
+int dialect_spec(const json_t *group, const json_t **ret, struct err *err);
+/* A number of things: 0 to 2147483647. */
+int dialect_count(const json_t *object, const char *key, int64_t *ret, struct err *err);
 /* spec.minMember as written; absent stays 0. */
 int dialect_min_member(const json_t *group, struct gang_group_facts *facts, struct err *err);
 /* spec.scheduleTimeoutSeconds; absent or not positive leaves the default. */
 int dialect_timeout(const json_t *group, struct gang_group_facts *facts, struct err *err);
+/* spec.minResources, but for what only a quota counts ("limits.cpu", "count/pods"). */
+int dialect_min_resources(const json_t *group, struct gang_group_facts *facts, struct err *err);
+/* Room for n subgroups, all empty. */
+void dialect_subgroups(struct gang_group_facts *facts, size_t n);
+/* Koordinator's annotations of a PodGroup or of a pod: total-number, mode, match-policy,
+ * waiting-time, groups. min_member is set already; min_name is where it was found. */
+int dialect_koordinator_annotations(const json_t *object, const char *min_name,
+                                    struct gang_group_facts *facts, struct err *err);
 
 /* Members that must be bound, run or be done for the group to count as that. */
 int64_t dialect_quorum(const struct gang_status *status);

@@ -2,35 +2,179 @@
 /*
  * scheduling.run.ai: KAI's own PodGroup (v2alpha2, pods linked by the annotation pod-group-name)
  * and the lenient form that recipes write (v2, annotation scheduling.run.ai/pod-group, numeric
- * priority, scheduleTimeoutSeconds, phases). One decoder reads both.
+ * priority, maxMember, parentPodGroup, scheduleTimeoutSeconds, phases). One decoder reads both.
  *
  * Newer versions of KAI's CRD have dropped status.phase and the counters; an API server prunes
- * them there, and the condition remains.
+ * them there, and the conditions remain.
  */
+#include "base/map.h"
 #include "k8s/dialect_common.h"
 #include "k8s/field.h"
 
-static const char *kai_link(const json_t *pod)
+/* ---- subgroups ---- */
+
+/* What a subgroup says, before it is known whether it has subgroups of its own. */
+struct kai_part {
+    bool has_member, has_children;
+};
+
+static bool is_set(const json_t *object, const char *key)
 {
-    const char *name = dialect_annotation(pod, "scheduling.run.ai/pod-group");
-    return name ? name : dialect_annotation(pod, "pod-group-name");
+    const json_t *v = json_object_get(object, key);
+    return v && !json_is_null(v);
+}
+
+static int kai_part(const json_t *json, struct gang_subgroup *s, struct kai_part *part,
+                    struct err *err)
+{
+    if (!json_is_object(json))
+        return err_set(err, ERR_INVALID, "name is missing: write a subgroup as an object");
+    if (field_copy(json, "name", &s->name, err) < 0 ||
+        field_copy(json, "parent", &s->parent, err) < 0 ||
+        dialect_count(json, "minMember", &s->min_member, err) < 0 ||
+        dialect_count(json, "minSubGroup", &s->min_children, err) < 0)
+        return -1;
+    if (!s->name || !*s->name)
+        return err_set(err, ERR_INVALID, "name is missing");
+    char q[FIELD_QUOTED]; /* pods name it in a label */
+    if (strlen(s->name) > 63 ||
+        strspn(s->name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(s->name))
+        return err_set(err, ERR_INVALID,
+                       "name is %s, must be at most 63 lower case letters, digits and -",
+                       field_quote(s->name, q));
+    if (s->parent && !*s->parent)
+        free(STEAL(s->parent));
+    *part = (struct kai_part){is_set(json, "minMember"), is_set(json, "minSubGroup")};
+    return 0;
+}
+
+/* Source: KAI's podgroup_webhook.go; what the tree itself gets wrong is the core's to say. */
+static int kai_check_part(const struct gang_subgroup *s, const struct kai_part *part, bool leaf,
+                          struct err *err)
+{
+    char name[FIELD_QUOTED];
+    field_quote(s->name, name);
+    if (part->has_member && part->has_children)
+        return err_set(err, ERR_INVALID,
+                       "minMember and minSubGroup exclude each other; remove one of subgroup %s",
+                       name);
+    if (leaf && part->has_children)
+        return err_set(err, ERR_INVALID,
+                       "minSubGroup is set, but subgroup %s has no subgroups of its own; write "
+                       "minMember",
+                       name);
+    if (leaf && !part->has_member)
+        return err_set(err, ERR_INVALID,
+                       "minMember is missing: subgroup %s has no subgroups of its own and needs it",
+                       name);
+    if (!leaf && part->has_member)
+        return err_set(err, ERR_INVALID,
+                       "minMember is set, but subgroup %s has subgroups of its own; write "
+                       "minSubGroup",
+                       name);
+    return 0;
+}
+
+/* Subgroups that are in each other have no leaves; the core says so. Each is walked over once. */
+static bool kai_in_circles(struct gang_group_facts *facts)
+{
+    struct map by_name = MAP_INIT;
+    cleanup_free size_t *walk = xcalloc(facts->n_subgroups, sizeof *walk); /* that came by first */
+    bool found = false;
+    for (size_t i = 0; i < facts->n_subgroups; i++)
+        map_set(&by_name, facts->subgroups[i].name, &facts->subgroups[i]);
+    for (size_t i = 0; i < facts->n_subgroups && !found; i++) {
+        const struct gang_subgroup *s = &facts->subgroups[i];
+        while (s && !walk[s - facts->subgroups]) {
+            walk[s - facts->subgroups] = i + 1;
+            s = s->parent ? map_get(&by_name, s->parent) : NULL;
+        }
+        found = s && walk[s - facts->subgroups] == i + 1;
+    }
+    map_done(&by_name);
+    return found;
+}
+
+static int kai_parts(const json_t *list, struct gang_group_facts *facts, struct kai_part *parts,
+                     struct map *parents, struct err *err)
+{
+    for (size_t i = 0; i < facts->n_subgroups; i++) {
+        struct gang_subgroup *s = &facts->subgroups[i];
+        if (kai_part(json_array_get(list, i), s, &parts[i], err) < 0)
+            return field_at(err, "spec.subGroups[%zu]", i);
+        if (s->parent)
+            map_set(parents, s->parent, s);
+    }
+    if (kai_in_circles(facts))
+        return 0;
+    for (size_t i = 0; i < facts->n_subgroups; i++) {
+        const struct gang_subgroup *s = &facts->subgroups[i];
+        if (kai_check_part(s, &parts[i], !map_get(parents, s->name), err) < 0)
+            return field_at(err, "spec.subGroups[%zu]", i);
+    }
+    return 0;
+}
+
+static int kai_subgroups(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *list = NULL;
+    if (field_array(spec, "subGroups", &list, err) < 0 ||
+        dialect_count(spec, "minSubGroup", &facts->min_children, err) < 0)
+        return field_at(err, "spec");
+    if (is_set(spec, "minMember") && is_set(spec, "minSubGroup"))
+        return err_set(err, ERR_INVALID,
+                       "spec.minMember and spec.minSubGroup exclude each other; remove one");
+    if (is_set(spec, "minSubGroup") && json_array_size(list) == 0)
+        return err_set(err, ERR_INVALID,
+                       "spec.minSubGroup is set, but spec.subGroups is empty; list the subgroups "
+                       "or write spec.minMember");
+    struct map parents = MAP_INIT;
+    dialect_subgroups(facts, json_array_size(list));
+    cleanup_free struct kai_part *parts = xcalloc(facts->n_subgroups, sizeof *parts);
+    int r = kai_parts(list, facts, parts, &parents, err);
+    map_done(&parents);
+    return r;
+}
+
+/* ---- the rest ---- */
+
+/* What only the recipe's form has. */
+static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+{
+    int64_t priority = 0;
+    if (field_copy(spec, "parentPodGroup", &facts->parent, err) < 0 ||
+        field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0 ||
+        dialect_count(spec, "maxMember", &facts->max_member, err) < 0)
+        return field_at(err, "spec");
+    facts->has_priority = is_set(spec, "priority");
+    facts->priority = (int32_t)priority;
+    if (facts->parent && !*facts->parent)
+        free(STEAL(facts->parent));
+    if (facts->parent && strchr(facts->parent, '/')) {
+        char q[FIELD_QUOTED];
+        field_quote(facts->parent, q);
+        free(STEAL(facts->parent));
+        return err_set(err, ERR_INVALID,
+                       "spec.parentPodGroup is %s; write the name alone, the parent must be in the "
+                       "same namespace",
+                       q);
+    }
+    return 0;
 }
 
 static int kai_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
 {
-    if (dialect_min_member(group, facts, err) < 0 || dialect_timeout(group, facts, err) < 0)
+    const json_t *spec;
+    if (dialect_spec(group, &spec, err) < 0 || kai_recipe(spec, facts, err) < 0 ||
+        dialect_min_member(group, facts, err) < 0 || dialect_timeout(group, facts, err) < 0 ||
+        kai_subgroups(spec, facts, err) < 0)
         return -1;
-    /* In KAI 0 (or none) means "no gang": each pod for itself, which is a gang of one. */
-    if (facts->min_member == 0)
+    if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
+        return field_at(err, "spec");
+    /* In KAI 0 (or none) means "no gang": each pod for itself, which is a gang of one. Where there
+     * are subgroups, theirs are the minimums. */
+    if (facts->min_member == 0 && facts->n_subgroups == 0)
         facts->min_member = 1;
-    const json_t *spec = NULL;
-    int64_t priority = 0;
-    if (field_object(group, "spec", &spec, err) < 0)
-        return -1;
-    if (field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0)
-        return err_wrap(err, "spec");
-    facts->has_priority = json_is_integer(json_object_get(spec, "priority"));
-    facts->priority = (int32_t)priority;
     return 0;
 }
 
@@ -67,7 +211,11 @@ const struct dialect dialect_kai = {
     .api_group = "scheduling.run.ai",
     .versions = (const char *const[]){"v2", "v2alpha2", NULL},
     .status_subresource = true,
-    .link = kai_link,
+    .links = (const struct dialect_key[]){{KEY_ANNOTATION, "scheduling.run.ai/pod-group"},
+                                          {KEY_ANNOTATION, "pod-group-name"},
+                                          {KEY_END, NULL}},
+    .roles =
+        (const struct dialect_key[]){{KEY_LABEL, "kai.scheduler/subgroup-name"}, {KEY_END, NULL}},
     .decode = kai_decode,
     .status = kai_status,
 };

@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scheduling.sigs.k8s.io/v1alpha1: scheduler-plugins before v0.25, Koordinator and Alibaba ACS.
- * Pods are linked by a label. Phases follow the controller of scheduler-plugins v0.24.
+ * scheduling.sigs.k8s.io/v1alpha1: scheduler-plugins before v0.25, Koordinator (which adds
+ * annotations to the PodGroup) and Alibaba ACS (whose gangs are of one compute class). Pods are
+ * linked by a label. Phases follow the controller of scheduler-plugins v0.24.
  */
 #include "k8s/dialect_common.h"
 
-static const char *sigs_link(const json_t *pod)
-{
-    return dialect_label(pod, "pod-group.scheduling.sigs.k8s.io");
-}
-
 static int sigs_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
 {
-    if (dialect_min_member(group, facts, err) < 0)
+    if (dialect_min_member(group, facts, err) < 0 || dialect_min_resources(group, facts, err) < 0 ||
+        dialect_koordinator_annotations(group, "spec.minMember", facts, err) < 0)
         return -1;
-    return dialect_timeout(group, facts, err);
+    return dialect_timeout(group, facts, err); /* the field goes before the annotation */
 }
 
 static const struct dialect_phases sigs_phases = {
@@ -51,7 +48,11 @@ const struct dialect dialect_sigs = {
     .api_group = "scheduling.sigs.k8s.io",
     .versions = (const char *const[]){"v1alpha1", NULL},
     .status_subresource = true,
-    .link = sigs_link,
+    .links = (const struct dialect_key[]){{KEY_LABEL, "pod-group.scheduling.sigs.k8s.io"},
+                                          {KEY_END, NULL}},
+    .family = "sigs",
+    /* Absent is a value like others: a gang that never heard of compute classes is of one. */
+    .uniform = "alibabacloud.com/compute-class",
     .decode = sigs_decode,
     .status = sigs_status,
 };

@@ -7,20 +7,113 @@
  * Inqueue before they create pods would wait for ever otherwise, so a group without enough members
  * is Inqueue. Unknown is Volcano's word for a group of which only a part runs.
  */
-#include "k8s/dialect_common.h"
+#include <inttypes.h>
 
-static const char *volcano_link(const json_t *pod)
+#include "k8s/decode_internal.h"
+#include "k8s/dialect_common.h"
+#include "k8s/field.h"
+
+/* ---- minTaskMember ---- */
+
+/*
+ * Volcano itself forgets the tasks when their sum exceeds minMember (job_info.go CheckTaskValid);
+ * nobody who wrote it meant that. Without a minMember the tasks are the minimum.
+ */
+static int volcano_check_sum(const json_t *spec, const struct gang_group_facts *facts,
+                             struct err *err)
 {
-    const char *name = dialect_annotation(pod, "scheduling.k8s.io/group-name");
-    return name ? name : dialect_annotation(pod, "scheduling.volcano.sh/group-name");
+    int64_t sum = 0;
+    for (size_t i = 0; i < facts->n_subgroups; i++)
+        sum += facts->subgroups[i].min_member;
+    if (!json_is_integer(json_object_get(spec, "minMember")) || sum <= facts->min_member)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "spec.minTaskMember adds up to %" PRId64 ", spec.minMember is %" PRId64
+                   "; raise spec.minMember or lower the minimums of the tasks",
+                   sum, facts->min_member);
+}
+
+static int volcano_tasks(const json_t *spec, const json_t *tasks, struct gang_group_facts *facts,
+                         struct err *err)
+{
+    struct gang_subgroup *s = facts->subgroups;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)tasks, name, value)
+    {
+        (void)value;
+        if (dialect_count(tasks, name, &s->min_member, err) < 0)
+            return field_at(err, "spec.minTaskMember");
+        (s++)->name = xstrdup(name);
+    }
+    return volcano_check_sum(spec, facts, err);
+}
+
+/* ---- subGroupPolicy ---- */
+
+static int volcano_split_by(const json_t *policy, struct gang_subgroup *s, struct err *err)
+{
+    const json_t *keys = NULL;
+    if (field_array(policy, "matchLabelKeys", &keys, err) < 0)
+        return -1;
+    s->split_by = xcalloc(json_array_size(keys), sizeof *s->split_by);
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *key = json_string_value(json_array_get(keys, i));
+        if (!key || !*key)
+            return err_set(err, ERR_INVALID, "matchLabelKeys[%zu] must be the key of a label", i);
+        s->split_by[s->n_split_by++] = xstrdup(key);
+    }
+    return 0;
+}
+
+static int volcano_policy(const json_t *policy, struct gang_subgroup *s, struct err *err)
+{
+    const json_t *selector = NULL;
+    s->by_labels = true;
+    s->part_size = 1;
+    s->min_children = 0;
+    if (!json_is_object(policy))
+        return err_set(err, ERR_INVALID, "name is missing: write a policy as an object");
+    if (field_copy(policy, "name", &s->name, err) < 0 ||
+        field_int(policy, "subGroupSize", 1, INT32_MAX, &s->part_size, err) < 0 ||
+        dialect_count(policy, "minSubGroups", &s->min_children, err) < 0 ||
+        field_object(policy, "labelSelector", &selector, err) < 0 ||
+        volcano_split_by(policy, s, err) < 0)
+        return -1;
+    if (!s->name || !*s->name)
+        return err_set(err, ERR_INVALID, "name is missing");
+    if (decode_label_selector(selector, &s->selector, err) < 0)
+        return field_at(err, "labelSelector");
+    return 0;
+}
+
+static int volcano_subgroups(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *tasks = NULL, *policies = NULL;
+    if (field_object(spec, "minTaskMember", &tasks, err) < 0 ||
+        field_array(spec, "subGroupPolicy", &policies, err) < 0)
+        return field_at(err, "spec");
+    size_t n_tasks = json_object_size(tasks), n_policies = json_array_size(policies);
+    dialect_subgroups(facts, n_tasks + n_policies);
+    if (volcano_tasks(spec, tasks, facts, err) < 0)
+        return -1;
+    for (size_t i = 0; i < n_policies; i++)
+        if (volcano_policy(json_array_get(policies, i), &facts->subgroups[n_tasks + i], err) < 0)
+            return field_at(err, "spec.subGroupPolicy[%zu]", i);
+    return 0;
 }
 
 static int volcano_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
 {
-    if (dialect_min_member(group, facts, err) < 0)
+    const json_t *spec;
+    if (dialect_spec(group, &spec, err) < 0 || dialect_min_member(group, facts, err) < 0 ||
+        dialect_min_resources(group, facts, err) < 0 || volcano_subgroups(spec, facts, err) < 0)
         return -1;
-    /* In Volcano 0 (or none) asks for nothing: each pod for itself, which is a gang of one. */
-    if (facts->min_member == 0)
+    if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
+        return field_at(err, "spec");
+    /* In Volcano 0 (or none) asks for nothing: each pod for itself, which is a gang of one. Where
+     * tasks or subgroups have minimums, these count. */
+    if (facts->min_member == 0 && facts->n_subgroups == 0)
         facts->min_member = 1;
     return 0;
 }
@@ -75,7 +168,12 @@ const struct dialect dialect_volcano = {
     .api_group = "scheduling.volcano.sh",
     .versions = (const char *const[]){"v1beta1", NULL},
     .status_subresource = false,
-    .link = volcano_link,
+    .links = (const struct dialect_key[]){{KEY_ANNOTATION, "scheduling.k8s.io/group-name"},
+                                          {KEY_ANNOTATION, "scheduling.volcano.sh/group-name"},
+                                          {KEY_END, NULL}},
+    .roles = (const struct dialect_key[]){{KEY_ANNOTATION, "volcano.sh/task-spec"},
+                                          {KEY_LABEL, "volcano.sh/task-spec"},
+                                          {KEY_END, NULL}},
     .decode = volcano_decode,
     .status = volcano_status,
 };

@@ -6,14 +6,9 @@
  */
 #include "k8s/dialect_common.h"
 
-static const char *xk8s_link(const json_t *pod)
-{
-    return dialect_label(pod, "scheduling.x-k8s.io/pod-group");
-}
-
 static int xk8s_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
 {
-    if (dialect_min_member(group, facts, err) < 0)
+    if (dialect_min_member(group, facts, err) < 0 || dialect_min_resources(group, facts, err) < 0)
         return -1;
     return dialect_timeout(group, facts, err);
 }
@@ -48,7 +43,8 @@ const struct dialect dialect_xk8s = {
     .api_group = "scheduling.x-k8s.io",
     .versions = (const char *const[]){"v1alpha1", NULL},
     .status_subresource = true,
-    .link = xk8s_link,
+    .links =
+        (const struct dialect_key[]){{KEY_LABEL, "scheduling.x-k8s.io/pod-group"}, {KEY_END, NULL}},
     .decode = xk8s_decode,
     .status = xk8s_status,
 };

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/quantity.h"
+#include "base/utf8.h"
 
 static const char *type_name(const json_t *v)
 {
@@ -172,6 +173,48 @@ int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struc
         gang_kvs_add(ret, name, json_string_value(v));
     }
     return 0;
+}
+
+int field_at(struct err *err, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    char path[128];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(path, sizeof path, fmt, ap);
+    va_end(ap);
+    struct err old = *err;
+    return err_set(err, old.code, "%s.%.600s", path, old.text);
+}
+
+void field_clean(char *text)
+{
+    const char *end = text + strlen(text);
+    for (char *p = text; *p;) {
+        size_t n = utf8_len(p, end);
+        if (n == 0 || (unsigned char)*p < ' ' || *p == 0x7f) {
+            *p = '?';
+            n = 1;
+        }
+        p += n;
+    }
+}
+
+const char *field_quote(const char *value, char buf[FIELD_QUOTED])
+{
+    enum { MOST = FIELD_QUOTED - 8 }; /* room for quotes, dots and NUL */
+    const char *end = value + strlen(value), *p = value;
+    while (p < end) {
+        size_t n = utf8_len(p, end);
+        n = n ? n : 1;
+        if ((size_t)(p - value) + n > MOST)
+            break;
+        p += n;
+    }
+    snprintf(buf, FIELD_QUOTED, "\"%.*s%s\"", (int)(p - value), value, p < end ? "..." : "");
+    field_clean(buf);
+    return buf;
 }
 
 const char *field_peek(const json_t *object, const char *key, ...)

@@ -45,7 +45,7 @@ enum manifest_kind manifest_kind_of(const json_t *object)
     for (int i = 0; i < KIND_MAX; i++) {
         bool any = kinds[i].group[0] == '*';
         if (strcmp(kinds[i].name, name) == 0 &&
-            (any ? dialect_by_group(group) != NULL : strcmp(kinds[i].group, group) == 0))
+            (any ? dialect_of_objects(group) != NULL : strcmp(kinds[i].group, group) == 0))
             return (enum manifest_kind)i;
     }
     return KIND_MAX;

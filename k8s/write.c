@@ -44,8 +44,19 @@ static void copy_event(struct order *o, const struct gang_effect *e)
     o->warning = e->event.warning;
 }
 
+/* A PodGroup that its pods declare is no object: nothing can be written to it, or be said about it.
+ */
+static bool without_object(const char *api_group)
+{
+    const struct dialect *d = api_group ? dialect_by_group(api_group) : NULL;
+    return d && !dialect_has_objects(d);
+}
+
 struct order *order_new(const struct gang_effect *e)
 {
+    if ((e->kind == GANG_STATUS && without_object(e->status.ref->api_group)) ||
+        (e->kind == GANG_EVENT && without_object(e->event.api_group)))
+        return NULL;
     struct order *o = xcalloc(1, sizeof *o);
     o->kind = e->kind;
     switch (e->kind) {
@@ -336,7 +347,7 @@ static bool replace_nomination(struct writer *w, struct order *o)
 
 static void set_phase(struct order *o)
 {
-    const struct dialect *d = dialect_by_group(o->api_group);
+    const struct dialect *d = dialect_of_objects(o->api_group);
     cleanup_json json_t *patch = d ? d->status(&o->status, /* group= */ NULL, 0) : NULL;
     const char *phase = field_peek(patch, "status", "phase", NULL);
     snprintf(o->phase, sizeof o->phase, "%s", phase ? phase : "");

@@ -75,7 +75,7 @@ static const char *api_version_of(const struct writer *w, const struct order *o,
     if (!o->api_group)
         return "v1";
     const struct groups_served *served = groups_served(w->o.groups, o->api_group);
-    const struct dialect *d = dialect_by_group(o->api_group);
+    const struct dialect *d = dialect_of_objects(o->api_group);
     const char *version = served ? served->version : d ? d->versions[0] : "v1";
     buf_printf(b, "%s/%s", o->api_group, version);
     return buf_str(b);

@@ -121,12 +121,9 @@ static struct told *told_of(struct timeline *t, const char *group, const char *n
 /* The gang that a pod is linked to, or NULL. */
 static struct told *gang_of_pod(struct timeline *t, const json_t *pod)
 {
-    for (const struct dialect *const *d = dialects; *d; d++) {
-        const char *name = (*d)->link(pod);
-        if (name)
-            return told_of(t, (*d)->api_group, manifest_ns(pod), name);
-    }
-    return NULL;
+    const char *name;
+    const struct dialect *d = dialect_of_pod(pod, &name, /* ret_bad= */ NULL);
+    return d ? told_of(t, d->api_group, manifest_ns(pod), name) : NULL;
 }
 
 static void count_node(struct map *nodes, const char *node)

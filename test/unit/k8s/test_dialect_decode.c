@@ -1,0 +1,817 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PodGroups of every dialect: how pods are linked, what is read, what is refused and how. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "k8s/decode.h"
+#include "k8s/dialect.h"
+#include "k8s/field.h"
+#include "k8s/yaml.h"
+
+#define WALL ((usec_t)1709208000 * USEC_PER_SEC) /* 2024-02-29T12:00:00Z */
+
+#define KAI     "scheduling.run.ai"
+#define VOLCANO "scheduling.volcano.sh"
+#define SIGS    "scheduling.sigs.k8s.io"
+#define XK8S    "scheduling.x-k8s.io"
+#define KOORD   "gang.scheduling.koordinator.sh"
+#define LIGHT   "pod-group.scheduling.sigs.k8s.io"
+
+/* Flow YAML, so that a case is one readable line; JSON is YAML too. */
+static json_t *parse(const char *text)
+{
+    struct err err;
+    cleanup_json json_t *all = yaml_parse("case", text, strlen(text), &err);
+    if (!all)
+        fail_msg("%s: %s", err.text, text);
+    return json_incref(json_array_get(all, 0));
+}
+
+/* ---- facts in words ---- */
+
+static void put_ref(struct buf *b, const struct gang_ref *ref)
+{
+    buf_printf(b, " %s/%s", ref->ns, ref->name);
+}
+
+static void put_term(struct buf *b, const struct gang_term *term)
+{
+    static const char *const ops[] = {"in", "notin", "exists", "absent", "gt", "lt"};
+    for (size_t i = 0; i < term->n; i++) {
+        buf_printf(b, " %s-%s", term->items[i].key, ops[term->items[i].op]);
+        for (size_t v = 0; v < term->items[i].n_values; v++)
+            buf_printf(b, "-%s", term->items[i].values[v]);
+    }
+}
+
+static void put_subgroup(struct buf *b, const struct gang_subgroup *s)
+{
+    buf_printf(b, " [%s", s->name);
+    if (s->parent)
+        buf_printf(b, " in %s", s->parent);
+    if (s->by_labels) {
+        buf_puts(b, " by-labels");
+        put_term(b, &s->selector);
+        for (size_t i = 0; i < s->n_split_by; i++)
+            buf_printf(b, " split-%s", s->split_by[i]);
+        buf_printf(b, " size %d", (int)s->part_size);
+    }
+    if (s->min_member)
+        buf_printf(b, " min %d", (int)s->min_member);
+    if (s->min_children != -1)
+        buf_printf(b, " children %d", (int)s->min_children);
+    buf_putc(b, ']');
+}
+
+/* Everything that is not as in a group of which nothing is said: "min 4 max 8 …". */
+static char *words(const struct gang_group_facts *f)
+{
+    static const char *const matches[] = {"once", "running", "waiting", ""};
+    struct buf b = BUF_INIT;
+    if (f->invalid) {
+        buf_puts(&b, f->invalid);
+        return buf_steal(&b);
+    }
+    buf_printf(&b, "min %d", (int)f->min_member);
+    if (f->max_member)
+        buf_printf(&b, " max %d", (int)f->max_member);
+    if (f->min_children != -1)
+        buf_printf(&b, " children %d", (int)f->min_children);
+    for (size_t i = 0; i < f->n_subgroups; i++)
+        put_subgroup(&b, &f->subgroups[i]);
+    if (f->parent)
+        buf_printf(&b, " parent %s", f->parent);
+    for (size_t i = 0; i < f->n_bundle; i++) {
+        assert_string_equal(f->bundle[i].api_group, f->ref.api_group);
+        buf_puts(&b, i ? "" : " with");
+        put_ref(&b, &f->bundle[i]);
+    }
+    for (size_t i = 0; i < f->min_resources.n; i++)
+        buf_printf(&b, " %s=%ld", f->min_resources.items[i].resource,
+                   (long)f->min_resources.items[i].amount);
+    if (f->has_priority)
+        buf_printf(&b, " priority %d", f->priority);
+    if (f->priority_class)
+        buf_printf(&b, " class %s", f->priority_class);
+    if (f->match != MATCH_DEFAULT)
+        buf_printf(&b, " match %s", matches[f->match]);
+    if (f->schedule_timeout)
+        buf_printf(&b, " timeout %ldms", (long)(f->schedule_timeout / USEC_PER_MSEC));
+    return buf_steal(&b);
+}
+
+static struct gang_group_facts *read_group(const char *api_group, const char *annotations,
+                                           const char *spec)
+{
+    cleanup_free char *text =
+        xasprintf("{metadata: {name: g, namespace: ml, uid: u, annotations: %s, "
+                  "creationTimestamp: '2024-02-29T12:00:00Z'}, spec: %s}",
+                  annotations, spec);
+    cleanup_json json_t *json = parse(text);
+    struct err err;
+    struct gang_group_facts *f = decode_group(dialect_by_group(api_group), json, &err);
+    if (!f)
+        fail_msg("%s", err.text);
+    assert_string_equal(f->ref.api_group, api_group);
+    assert_string_equal(f->ref.ns, "ml");
+    assert_string_equal(f->ref.name, "g");
+    assert_string_equal(f->uid, "u");
+    assert_int_equal(f->created, WALL);
+    return f;
+}
+
+static void assert_words(const struct gang_group_facts *f, const char *what, const char *want)
+{
+    cleanup_free char *got = words(f);
+    if (!str_eq(got, want))
+        fail_msg("%s\n is: %s\n not: %s", what, got, want);
+}
+
+struct group_case {
+    const char *api_group, *spec, *want;
+};
+
+static void check_cases(const struct group_case *cases, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct gang_group_facts *f = read_group(cases[i].api_group, "{}", cases[i].spec);
+        assert_words(f, cases[i].spec, cases[i].want);
+        gang_group_facts_free(f);
+    }
+}
+
+static struct gang_pod_facts *read_pod(const char *metadata)
+{
+    cleanup_free char *text = xasprintf("{metadata: {name: p, namespace: ml, uid: u, "
+                                        "creationTimestamp: '2024-02-29T12:00:00Z', %s}}",
+                                        metadata);
+    cleanup_json json_t *json = parse(text);
+    struct err err;
+    struct gang_pod_facts *f = decode_pod(json, &err);
+    if (!f)
+        fail_msg("%s", err.text);
+    return f;
+}
+
+/* ---- links ---- */
+
+static void pods_are_linked_by_the_keys_of_each_dialect(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metadata, *api_group, *name, *role;
+    } cases[] = {
+        {"annotations: {scheduling.run.ai/pod-group: g}", KAI, "g", NULL},
+        {"annotations: {pod-group-name: g}", KAI, "g", NULL},
+        {"annotations: {pod-group-name: g}, labels: {kai.scheduler/subgroup-name: worker}", KAI,
+         "g", "worker"},
+        {"annotations: {pod-group-name: g, scheduling.run.ai/pod-group: g}", KAI, "g", NULL},
+        {"annotations: {scheduling.k8s.io/group-name: g}", VOLCANO, "g", NULL},
+        {"annotations: {scheduling.volcano.sh/group-name: g}", VOLCANO, "g", NULL},
+        {"annotations: {scheduling.k8s.io/group-name: g, volcano.sh/task-spec: a}, "
+         "labels: {volcano.sh/task-spec: b}",
+         VOLCANO, "g", "a"},
+        {"annotations: {scheduling.k8s.io/group-name: g}, labels: {volcano.sh/task-spec: b}",
+         VOLCANO, "g", "b"},
+        {"labels: {pod-group.scheduling.sigs.k8s.io: g, volcano.sh/task-spec: b}", SIGS, "g", NULL},
+        {"labels: {scheduling.x-k8s.io/pod-group: g}", XK8S, "g", NULL},
+        {"labels: {pod-group.scheduling.sigs.k8s.io/name: g}", LIGHT, "g", NULL},
+        {"annotations: {gang.scheduling.koordinator.sh/name: g}", KOORD, "g", NULL},
+        /* Koordinator's own order. */
+        {"labels: {pod-group.scheduling.sigs.k8s.io: a, pod-group.scheduling.sigs.k8s.io/name: b}, "
+         "annotations: {gang.scheduling.koordinator.sh/name: c}",
+         SIGS, "a", NULL},
+        {"labels: {pod-group.scheduling.sigs.k8s.io/name: b}, "
+         "annotations: {gang.scheduling.koordinator.sh/name: c}",
+         LIGHT, "b", NULL},
+        /* One name in two APIs. */
+        {"annotations: {scheduling.k8s.io/group-name: g}, labels: {scheduling.x-k8s.io/pod-group: "
+         "g}",
+         VOLCANO, "g", NULL},
+        {"annotations: {scheduling.x-k8s.io/pod-group: g}", NULL, NULL, NULL},
+        {"labels: {scheduling.k8s.io/group-name: g}", NULL, NULL, NULL},
+        {"labels: {pod-group.scheduling.sigs.k8s.io: ''}", NULL, NULL, NULL},
+        {"labels: {kai.scheduler/subgroup-name: worker}", NULL, NULL, NULL},
+        {"annotations: {gang.scheduling.koordinator.sh/min-available: '3'}", NULL, NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_pod_facts *f = read_pod(cases[i].metadata);
+        if (f->bad_link || !str_eq(f->group.api_group, cases[i].api_group) ||
+            !str_eq(f->group.name, cases[i].name) || !str_eq(f->role, cases[i].role) ||
+            (f->group.name && !str_eq(f->group.ns, "ml")))
+            fail_msg("%s: %s %s %s %s", cases[i].metadata, f->group.api_group, f->group.name,
+                     f->role, f->bad_link);
+        gang_pod_facts_free(f);
+    }
+}
+
+static void a_link_that_cannot_be_is_told(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metadata, *want;
+    } cases[] = {
+        {"annotations: {pod-group-name: b, scheduling.run.ai/pod-group: a}",
+         "annotation scheduling.run.ai/pod-group is \"a\" and annotation pod-group-name is \"b\": "
+         "a pod can be in one PodGroup only; remove one of the two"},
+        {"annotations: {scheduling.k8s.io/group-name: a}, labels: {scheduling.x-k8s.io/pod-group: "
+         "b}",
+         "annotation scheduling.k8s.io/group-name is \"a\" and label scheduling.x-k8s.io/pod-group "
+         "is \"b\": a pod can be in one PodGroup only; remove one of the two"},
+        {"labels: {scheduling.x-k8s.io/pod-group: a, pod-group.scheduling.sigs.k8s.io/name: a}, "
+         "annotations: {gang.scheduling.koordinator.sh/name: c}",
+         "label scheduling.x-k8s.io/pod-group is \"a\" and annotation "
+         "gang.scheduling.koordinator.sh/name is \"c\": a pod can be in one PodGroup only; remove "
+         "one of the two"},
+        {"annotations: {scheduling.run.ai/pod-group: other/g}",
+         "annotation scheduling.run.ai/pod-group is \"other/g\": a PodGroup must be in the "
+         "namespace "
+         "of its pods; write its name alone"},
+        {"labels: {pod-group.scheduling.sigs.k8s.io: Group_A}",
+         "label pod-group.scheduling.sigs.k8s.io is \"Group_A\": no PodGroup can have that name; "
+         "write one of lower case letters, digits, - and ."},
+        {"annotations: {gang.scheduling.koordinator.sh/name: 'a b'}",
+         "annotation gang.scheduling.koordinator.sh/name is \"a b\": no PodGroup can have that "
+         "name; "
+         "write one of letters, digits, -, _ and ."},
+        {"annotations: {pod-group-name: '..'}",
+         "annotation pod-group-name is \"..\": no PodGroup can have that name; write one of lower "
+         "case letters, digits, - and ."},
+        {"annotations: {pod-group-name: \"a\\nb\"}",
+         "annotation pod-group-name is \"a?b\": no PodGroup can have that name; write one of lower "
+         "case letters, digits, - and ."},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_pod_facts *f = read_pod(cases[i].metadata);
+        assert_null(f->group.api_group);
+        assert_null(f->group.name);
+        assert_null(f->role);
+        assert_null(f->declared);
+        assert_null(f->uniform.key);
+        assert_non_null(f->bad_link);
+        assert_string_equal(f->bad_link, cases[i].want);
+        gang_pod_facts_free(f);
+    }
+}
+
+/* An annotation may hold any text of any length; what is said about it is short and is UTF-8. */
+static void a_huge_link_is_told_in_short(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf text = BUF_INIT;
+    buf_puts(&text, "annotations: {pod-group-name: \"");
+    for (int i = 0; i < 350000; i++)
+        buf_puts(&text, "\xe2\x82\xac"); /* the euro sign */
+    buf_puts(&text, "\"}");
+    struct gang_pod_facts *f = read_pod(buf_str(&text));
+    assert_non_null(f->bad_link);
+    assert_true(strlen(f->bad_link) < 300);
+    assert_non_null(strstr(f->bad_link, "\xe2\x82\xac...\": no PodGroup can have that name"));
+    gang_pod_facts_free(f);
+}
+
+static void S12_compute_class_is_read_where_the_dialect_knows_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metadata, *key, *value;
+    } cases[] = {
+        {"labels: {pod-group.scheduling.sigs.k8s.io: g, alibabacloud.com/compute-class: gpu-hpn}",
+         "alibabacloud.com/compute-class", "gpu-hpn"},
+        /* Absent is a value: members that all lack it are alike. */
+        {"labels: {pod-group.scheduling.sigs.k8s.io: g}", "alibabacloud.com/compute-class", ""},
+        {"labels: {scheduling.x-k8s.io/pod-group: g, alibabacloud.com/compute-class: gpu}", NULL,
+         NULL},
+        {"labels: {alibabacloud.com/compute-class: gpu}", NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_pod_facts *f = read_pod(cases[i].metadata);
+        if (!str_eq(f->uniform.key, cases[i].key) || !str_eq(f->uniform.value, cases[i].value))
+            fail_msg("%s: %s %s", cases[i].metadata, f->uniform.key, f->uniform.value);
+        gang_pod_facts_free(f);
+    }
+}
+
+/* ---- what is read ---- */
+
+static void groups_are_read(void **state)
+{
+    (void)state;
+    static const struct group_case cases[] = {
+        {KAI, "{minMember: 4, priority: 50, scheduleTimeoutSeconds: 300}",
+         "min 4 priority 50 timeout 300000ms"},
+        {KAI, "{minMember: 4, priorityClassName: train}", "min 4 class train"},
+        {KAI, "{minMember: 4, priority: 0}", "min 4 priority 0"},
+        {KAI, "{minMember: null, priority: null, maxMember: null}", "min 1"},
+        {KAI, "{minMember: 0}", "min 1"},
+        {KAI, "{}", "min 1"},
+        {KAI, "null", "min 1"},
+        {KAI, "{minMember: 2, maxMember: 8}", "min 2 max 8"},
+        {KAI, "{minMember: 8, maxMember: 2}", "min 8 max 2"}, /* the core's to judge */
+        {KAI, "{minMember: 2, parentPodGroup: ml-pipeline}", "min 2 parent ml-pipeline"},
+        {KAI, "{minMember: 2, parentPodGroup: ''}", "min 2"},
+        {VOLCANO, "{minMember: 8, scheduleTimeoutSeconds: 5}", "min 8"},
+        {VOLCANO, "{}", "min 1"},
+        {VOLCANO, "{minMember: 8, priorityClassName: high, queue: q}", "min 8 class high"},
+        {VOLCANO,
+         "{minMember: 8, minResources: {cpu: '16', memory: 1Gi, nvidia.com/gpu: 1, "
+         "requests.cpu: '8', limits.cpu: '32', count/pods: '8'}}",
+         "min 8 cpu=16000 memory=1073741824 nvidia.com/gpu=1"},
+        {SIGS, "{minMember: 3, scheduleTimeoutSeconds: 10}", "min 3 timeout 10000ms"},
+        {SIGS, "{minMember: 3, scheduleTimeoutSeconds: 0, minResources: {cpu: 500m}}",
+         "min 3 cpu=500"},
+        {XK8S, "{minMember: 3, scheduleTimeoutSeconds: -1}", "min 3"},
+        {XK8S, "{minMember: 2147483647, minResources: {cpu: 3}}", "min 2147483647 cpu=3000"},
+        {XK8S, "{}", "min 0"},
+    };
+    check_cases(cases, ARRAY_SIZE(cases));
+}
+
+static void C11_subgroups_of_kai_are_read(void **state)
+{
+    (void)state;
+    static const struct group_case cases[] = {
+        /* As KAI's pod grouper makes it of a RayCluster. */
+        {KAI,
+         "{minMember: 5, subGroups: [{name: headgroup, minMember: 1}, {name: gpu-workers, "
+         "minMember: 4}]}",
+         "min 5 [headgroup min 1] [gpu-workers min 4]"},
+        /* And of a JobSet. */
+        {KAI,
+         "{minSubGroup: 1, subGroups: [{name: w, minSubGroup: 2}, {name: w-replica-0, parent: w, "
+         "minMember: 4}, {name: w-replica-1, parent: w, minMember: 4}]}",
+         "min 0 children 1 [w children 2] [w-replica-0 in w min 4] [w-replica-1 in w min 4]"},
+        {KAI,
+         "{subGroups: [{name: a, minMember: 0}, {name: b}, {name: c, parent: b, minMember: 2}]}",
+         "min 0 [a] [b] [c in b min 2]"},
+        {KAI, "{minMember: 1, subGroups: []}", "min 1"},
+        /* What the tree itself gets wrong is the core's to say. */
+        {KAI, "{subGroups: [{name: a, minMember: 1}, {name: a, minMember: 2}]}",
+         "min 0 [a min 1] [a min 2]"},
+        {KAI, "{subGroups: [{name: a, parent: zzz, minMember: 1}]}", "min 0 [a in zzz min 1]"},
+        {KAI,
+         "{subGroups: [{name: a, parent: b, minMember: 1}, {name: b, parent: a, minMember: 1}]}",
+         "min 0 [a in b min 1] [b in a min 1]"},
+        {KAI, "{subGroups: [{name: a, parent: a, minMember: 1}]}", "min 0 [a in a min 1]"},
+        {KAI, "{minSubGroup: 3, subGroups: [{name: a, minMember: 1}]}",
+         "min 0 children 3 [a min 1]"},
+    };
+    check_cases(cases, ARRAY_SIZE(cases));
+}
+
+static void C11_subgroups_of_kai_that_contradict_are_told(void **state)
+{
+    (void)state;
+    static const struct group_case cases[] = {
+        {KAI, "{minMember: 2, minSubGroup: 1, subGroups: [{name: a, minMember: 1}]}",
+         "spec.minMember and spec.minSubGroup exclude each other; remove one"},
+        {KAI, "{minSubGroup: 1}",
+         "spec.minSubGroup is set, but spec.subGroups is empty; list the subgroups or write "
+         "spec.minMember"},
+        {KAI, "{subGroups: [{name: a, minMember: 1}, {name: b}]}",
+         "spec.subGroups[1].minMember is missing: subgroup \"b\" has no subgroups of its own and "
+         "needs it"},
+        {KAI, "{subGroups: [{name: a, minSubGroup: 1}]}",
+         "spec.subGroups[0].minSubGroup is set, but subgroup \"a\" has no subgroups of its own; "
+         "write minMember"},
+        {KAI, "{subGroups: [{name: a, minMember: 1}, {name: b, parent: a, minMember: 1}]}",
+         "spec.subGroups[0].minMember is set, but subgroup \"a\" has subgroups of its own; write "
+         "minSubGroup"},
+        {KAI, "{subGroups: [{name: a, minMember: 1, minSubGroup: 1}]}",
+         "spec.subGroups[0].minMember and minSubGroup exclude each other; remove one of subgroup "
+         "\"a\""},
+        {KAI, "{subGroups: [{minMember: 1}]}", "spec.subGroups[0].name is missing"},
+        {KAI, "{subGroups: [{name: 'A B', minMember: 1}]}",
+         "spec.subGroups[0].name is \"A B\", must be at most 63 lower case letters, digits and -"},
+        {KAI, "{subGroups: [worker]}",
+         "spec.subGroups[0].name is missing: write a subgroup as an object"},
+        {KAI, "{subGroups: {name: a}}", "spec.subGroups is an object, must be a list"},
+        {KAI, "{subGroups: [{name: a, minMember: -1}]}",
+         "spec.subGroups[0].minMember is -1, must be between 0 and 2147483647"},
+        {KAI, "{minSubGroup: 2147483648, subGroups: [{name: a, minMember: 1}]}",
+         "spec.minSubGroup is 2147483648, must be between 0 and 2147483647"},
+        {KAI, "{subGroups: [{name: a, parent: 7, minMember: 1}]}",
+         "spec.subGroups[0].parent is a number, must be a string"},
+    };
+    check_cases(cases, ARRAY_SIZE(cases));
+}
+
+static void C11_tasks_and_policies_of_volcano_are_read(void **state)
+{
+    (void)state;
+    static const struct group_case cases[] = {
+        {VOLCANO, "{minMember: 5, minTaskMember: {master: 1, worker: 4}}",
+         "min 5 [master min 1] [worker min 4]"},
+        {VOLCANO, "{minTaskMember: {worker: 4}}", "min 0 [worker min 4]"},
+        {VOLCANO, "{minMember: 1, minTaskMember: {}}", "min 1"},
+        {VOLCANO,
+         "{minMember: 8, subGroupPolicy: [{name: task, subGroupSize: 4, minSubGroups: 2, "
+         "labelSelector: {matchLabels: {volcano.sh/task-spec: worker}, matchExpressions: [{key: a, "
+         "operator: NotIn, values: [x, y]}, {key: b, operator: Exists}]}, "
+         "matchLabelKeys: [volcano.sh/partition-id, rack]}]}",
+         "min 8 [task by-labels volcano.sh/task-spec-in-worker a-notin-x-y b-exists "
+         "split-volcano.sh/partition-id split-rack size 4 children 2]"},
+        {VOLCANO, "{minMember: 8, subGroupPolicy: [{name: t}]}",
+         "min 8 [t by-labels size 1 children 0]"},
+        {VOLCANO, "{minMember: 3, minTaskMember: {a: 1}, subGroupPolicy: [{name: t}]}",
+         "min 3 [a min 1] [t by-labels size 1 children 0]"},
+    };
+    check_cases(cases, ARRAY_SIZE(cases));
+}
+
+static void C11_tasks_and_policies_of_volcano_that_contradict_are_told(void **state)
+{
+    (void)state;
+    static const struct group_case cases[] = {
+        {VOLCANO, "{minMember: 4, minTaskMember: {master: 1, worker: 4}}",
+         "spec.minTaskMember adds up to 5, spec.minMember is 4; raise spec.minMember or lower the "
+         "minimums of the tasks"},
+        {VOLCANO, "{minMember: 0, minTaskMember: {worker: 1}}",
+         "spec.minTaskMember adds up to 1, spec.minMember is 0; raise spec.minMember or lower the "
+         "minimums of the tasks"},
+        {VOLCANO, "{minMember: 4, minTaskMember: {worker: -4}}",
+         "spec.minTaskMember.worker is -4, must be between 0 and 2147483647"},
+        {VOLCANO, "{minMember: 4, minTaskMember: {worker: '4'}}",
+         "spec.minTaskMember.worker is a string, must be a whole number"},
+        {VOLCANO, "{minMember: 4, minTaskMember: [worker]}",
+         "spec.minTaskMember is a list, must be an object"},
+        {VOLCANO, "{minMember: 4, subGroupPolicy: [{name: t, subGroupSize: 0}]}",
+         "spec.subGroupPolicy[0].subGroupSize is 0, must be between 1 and 2147483647"},
+        {VOLCANO, "{minMember: 4, subGroupPolicy: [{subGroupSize: 2}]}",
+         "spec.subGroupPolicy[0].name is missing"},
+        {VOLCANO, "{minMember: 4, subGroupPolicy: [t]}",
+         "spec.subGroupPolicy[0].name is missing: write a policy as an object"},
+        {VOLCANO, "{minMember: 4, subGroupPolicy: [{name: t, matchLabelKeys: [1]}]}",
+         "spec.subGroupPolicy[0].matchLabelKeys[0] must be the key of a label"},
+        {VOLCANO,
+         "{minMember: 4, subGroupPolicy: [{name: t, labelSelector: {matchExpressions: [{key: a, "
+         "operator: Gt, values: ['1']}]}}]}",
+         "spec.subGroupPolicy[0].labelSelector.matchExpressions[0]: operator must be In, NotIn, "
+         "Exists or DoesNotExist"},
+        {VOLCANO,
+         "{minMember: 4, subGroupPolicy: [{name: t, labelSelector: {matchLabels: {a: 1}}}]}",
+         "spec.subGroupPolicy[0].labelSelector.matchLabels: the value of a must be a string"},
+    };
+    check_cases(cases, ARRAY_SIZE(cases));
+}
+
+/* The reason must reach the object, so it is never left out. */
+static void a_group_that_makes_no_sense_says_so(void **state)
+{
+    (void)state;
+    static const struct group_case every[] = {
+        {NULL, "{minMember: '4'}", "spec.minMember is a string, must be a whole number"},
+        {NULL, "{minMember: 4.5}", "spec.minMember is a number, must be a whole number"},
+        {NULL, "{minMember: -3}", "spec.minMember is -3, must be between 0 and 2147483647"},
+        {NULL, "{minMember: 2147483648}",
+         "spec.minMember is 2147483648, must be between 0 and 2147483647"},
+        {NULL, "[]", "spec is a list, must be an object"},
+    };
+    for (const struct dialect *const *d = dialects; *d; d++)
+        for (size_t i = 0; dialect_has_objects(*d) && i < ARRAY_SIZE(every); i++) {
+            const struct group_case one = {(*d)->api_group, every[i].spec, every[i].want};
+            check_cases(&one, 1);
+        }
+    static const struct group_case cases[] = {
+        {KAI, "{minMember: 1, maxMember: -1}",
+         "spec.maxMember is -1, must be between 0 and 2147483647"},
+        {KAI, "{minMember: 1, priority: high}",
+         "spec.priority is a string, must be a whole number"},
+        {KAI, "{minMember: 1, priority: 2147483648}",
+         "spec.priority is 2147483648, must be between -2147483648 and 2147483647"},
+        {KAI, "{minMember: 1, priorityClassName: 5}",
+         "spec.priorityClassName is a number, must be a string"},
+        {KAI, "{minMember: 1, parentPodGroup: other/p}",
+         "spec.parentPodGroup is \"other/p\"; write the name alone, the parent must be in the same "
+         "namespace"},
+        {KAI, "{minMember: 1, scheduleTimeoutSeconds: 5m}",
+         "spec.scheduleTimeoutSeconds is a string, must be a whole number"},
+        {XK8S, "{minMember: 1, scheduleTimeoutSeconds: 2147483648}",
+         "spec.scheduleTimeoutSeconds is 2147483648, must be between -2147483648 and 2147483647"},
+        {XK8S, "{minMember: 1, minResources: {cpu: lots}}",
+         "spec.minResources: cpu: \"lots\" is not a quantity (such as 2, 500m or 16Gi)"},
+        {SIGS, "{minMember: 1, minResources: {cpu: '-1'}}",
+         "spec.minResources: cpu is -1, must not be negative"},
+        {VOLCANO, "{minMember: 1, minResources: [cpu]}",
+         "spec.minResources is a list, must be an object"},
+        {VOLCANO, "{minMember: 1, priorityClassName: {}}",
+         "spec.priorityClassName is an object, must be a string"},
+    };
+    check_cases(cases, ARRAY_SIZE(cases));
+}
+
+static void an_invalid_child_still_names_its_parent(void **state)
+{
+    (void)state;
+    struct gang_group_facts *f = read_group(KAI, "{}", "{minMember: -1, parentPodGroup: p}");
+    assert_non_null(f->invalid);
+    assert_string_equal(f->parent, "p");
+    gang_group_facts_free(f);
+}
+
+static void absurd_sizes_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *api_group, *list, *entry, *want;
+        bool map;
+    } cases[] = {
+        {KAI, "subGroups", "{name: s%d, minMember: 1}",
+         "spec.subGroups has 5000 entries, more than 4096", false},
+        {VOLCANO, "subGroupPolicy", "{name: s%d}",
+         "spec.subGroupPolicy has 5000 entries, more than 4096", false},
+        {VOLCANO, "minTaskMember", "t%d: 1", "spec.minTaskMember has 5000 entries, more than 4096",
+         true},
+        {SIGS, "minResources", "r%d: 1", "spec.minResources has 5000 entries, more than 4096",
+         true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_buf struct buf spec = BUF_INIT;
+        buf_printf(&spec, "{minMember: 1, %s: %c", cases[i].list, cases[i].map ? '{' : '[');
+        for (int n = 0; n < 5000; n++) {
+            char entry[64];
+            cleanup_free char *number = xasprintf("%d", n);
+            const char *at = strchr(cases[i].entry, '%');
+            snprintf(entry, sizeof entry, "%.*s%s%s", (int)(at - cases[i].entry), cases[i].entry,
+                     number, at + 2);
+            buf_printf(&spec, "%s%s", n ? ", " : "", entry);
+        }
+        buf_printf(&spec, "%c}", cases[i].map ? '}' : ']');
+        struct gang_group_facts *f = read_group(cases[i].api_group, "{}", buf_str(&spec));
+        assert_words(f, cases[i].list, cases[i].want);
+        assert_int_equal(f->n_subgroups, 0);
+        gang_group_facts_free(f);
+    }
+}
+
+static void a_megabyte_of_annotations_disturbs_nothing(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf annotations = BUF_INIT;
+    buf_puts(&annotations, "{note: '");
+    for (int i = 0; i < (1 << 20); i++)
+        buf_putc(&annotations, 'x');
+    buf_puts(&annotations, "'}");
+    struct gang_group_facts *f = read_group(SIGS, buf_str(&annotations), "{minMember: 3}");
+    assert_words(f, "annotations", "min 3");
+    gang_group_facts_free(f);
+}
+
+/* ---- Koordinator ---- */
+
+#define G "gang.scheduling.koordinator.sh/"
+#define L "pod-group.scheduling.sigs.k8s.io/"
+
+static void S13_koordinator_annotations_of_a_pod_group_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *annotations, *spec, *want;
+    } cases[] = {
+        {"{" G "total-number: '5', " G "mode: NonStrict, " G "match-policy: waiting-and-running, " G
+         "waiting-time: 10m, " G "groups: '[\"ml/g\",\"ml/b\",\"other/c\",\"ml/b\"]'}",
+         "{minMember: 3}", "min 3 with ml/b other/c match running timeout 600000ms"},
+        {"{" G "waiting-time: 10m}", "{minMember: 3, scheduleTimeoutSeconds: 20}",
+         "min 3 timeout 20000ms"},
+        {"{" G "waiting-time: 1h30m0.5s}", "{minMember: 3}", "min 3 timeout 5400500ms"},
+        {"{" G "waiting-time: '0'}", "{minMember: 3}", "min 3"},
+        {"{" L "match-policy: only-waiting}", "{minMember: 3}", "min 3 match waiting"},
+        {"{" L "match-policy: only-waiting, " G "match-policy: once-satisfied}", "{minMember: 3}",
+         "min 3 match once"},
+        {"{" G "groups: '[\"ml/g\"]', " G "mode: Strict}", "{minMember: 3}", "min 3"},
+        {"{" G "groups: '[]', " G "total-number: '3'}", "{minMember: 3}", "min 3"},
+        {"null", "{minMember: 3}", "min 3"},
+        /* What is wrong. */
+        {"{" G "total-number: '2'}", "{minMember: 3}",
+         "annotation " G "total-number is 2, spec.minMember is 3; raise the total or lower the "
+         "minimum"},
+        {"{" G "total-number: many}", "{minMember: 3}",
+         "annotation " G "total-number is \"many\", must be a whole number from 0 to 2147483647"},
+        {"{" G "mode: Loose}", "{minMember: 3}",
+         "annotation " G "mode is \"Loose\", must be Strict or NonStrict"},
+        {"{" G "match-policy: always}", "{minMember: 3}",
+         "annotation " G
+         "match-policy is \"always\", must be once-satisfied, waiting-and-running or "
+         "only-waiting"},
+        {"{" L "match-policy: ''}", "{minMember: 3}", "min 3"},
+        {"{" G "waiting-time: soon}", "{minMember: 3}",
+         "annotation " G
+         "waiting-time is \"soon\", must be a length of time with its unit, such as "
+         "600s or 10m"},
+        {"{" G "waiting-time: '600'}", "{minMember: 3}",
+         "annotation " G "waiting-time is \"600\", must be a length of time with its unit, such as "
+         "600s or 10m"},
+        {"{" G "waiting-time: '-5s'}", "{minMember: 3}",
+         "annotation " G "waiting-time is \"-5s\", must be a length of time with its unit, such as "
+         "600s or 10m"},
+        {"{" G "groups: 'ml/a,ml/b'}", "{minMember: 3}",
+         "annotation " G
+         "groups is \"ml/a,ml/b\", must be a JSON list such as [\"ml/a\",\"ml/b\"]"},
+        {"{" G "groups: '{\"a\":1}'}", "{minMember: 3}",
+         "annotation " G
+         "groups is \"{\"a\":1}\", must be a JSON list such as [\"ml/a\",\"ml/b\"]"},
+        {"{" G "groups: '[\"b\"]'}", "{minMember: 3}",
+         "annotation " G "groups has the entry \"b\", must be namespace/name"},
+        {"{" G "groups: '[\"a/b/c\"]'}", "{minMember: 3}",
+         "annotation " G "groups has the entry \"a/b/c\", must be namespace/name"},
+        {"{" G "groups: '[7]'}", "{minMember: 3}",
+         "annotation " G "groups has the entry \"(no text)\", must be namespace/name"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_group_facts *f = read_group(SIGS, cases[i].annotations, cases[i].spec);
+        assert_words(f, cases[i].annotations, cases[i].want);
+        gang_group_facts_free(f);
+    }
+}
+
+static void bundles_are_bounded(void **state)
+{
+    (void)state;
+    static const int sizes[] = {64, 65, 100000};
+    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+        cleanup_buf struct buf text = BUF_INIT;
+        buf_puts(&text, "{" G "groups: '[");
+        for (int n = 0; n < sizes[i]; n++)
+            buf_printf(&text, "%s\"ml/gang-%d\"", n ? "," : "", n);
+        buf_puts(&text, "]'}");
+        struct gang_group_facts *f = read_group(SIGS, buf_str(&text), "{minMember: 3}");
+        if (sizes[i] <= 64) {
+            assert_null(f->invalid);
+            assert_int_equal(f->n_bundle, 64);
+        } else {
+            assert_words(f, "groups", "annotation " G "groups names more than 64 gangs");
+        }
+        gang_group_facts_free(f);
+    }
+}
+
+static void S13_pods_declare_their_gang(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *metadata, *api_group, *want;
+    } cases[] = {
+        {"annotations: {" G "name: g, " G "min-available: '3'}", KOORD, "min 3 timeout 600000ms"},
+        {"annotations: {" G "name: g, " G "min-available: '3', " G "total-number: '4', " G
+         "waiting-time: 30s, " G "mode: Strict, " G "match-policy: only-waiting, " G
+         "groups: '[\"ml/g\",\"ml/b\"]'}",
+         KOORD, "min 3 with ml/b match waiting timeout 30000ms"},
+        {"labels: {" L "name: g, " L "min-available: '3'}", LIGHT, "min 3"},
+        {"labels: {" L "name: g}, annotations: {" G "min-available: '5'}", LIGHT, "min 5"},
+        /* The label goes first. */
+        {"labels: {" L "min-available: '3'}, annotations: {" G "name: g, " G "min-available: '5'}",
+         KOORD, "min 3 timeout 600000ms"},
+        {"annotations: {" G "name: g}", KOORD,
+         "min-available is missing: say in the annotation " G "min-available how many pods must be "
+         "placed together"},
+        {"annotations: {" G "name: g, " G "min-available: three}", KOORD,
+         "annotation " G "min-available is \"three\", must be a whole number from 0 to 2147483647"},
+        {"annotations: {" G "name: g, " G "min-available: '-1'}", KOORD,
+         "annotation " G "min-available is \"-1\", must be a whole number from 0 to 2147483647"},
+        {"annotations: {" G "name: g, " G "min-available: '2147483648'}", KOORD,
+         "annotation " G "min-available is \"2147483648\", must be a whole number from 0 to "
+         "2147483647"},
+        {"annotations: {" G "name: g, " G "min-available: '99999999999999999999'}", KOORD,
+         "annotation " G "min-available is \"99999999999999999999\", must be a whole number from 0 "
+         "to 2147483647"},
+        {"labels: {" L "name: g, " L "min-available: 3x}", LIGHT,
+         "label " L "min-available is \"3x\", must be a whole number from 0 to 2147483647"},
+        {"annotations: {" G "name: g, " G "min-available: '3', " G "total-number: '2'}", KOORD,
+         "annotation " G "total-number is 2, annotation " G
+         "min-available is 3; raise the total or "
+         "lower the minimum"},
+        {"annotations: {" G "name: g, " G "min-available: '3', " G "waiting-time: ten}", KOORD,
+         "annotation " G "waiting-time is \"ten\", must be a length of time with its unit, such as "
+         "600s or 10m"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_pod_facts *f = read_pod(cases[i].metadata);
+        assert_non_null(f->declared);
+        assert_null(f->bad_link);
+        assert_string_equal(f->group.api_group, cases[i].api_group);
+        assert_string_equal(f->declared->ref.api_group, cases[i].api_group);
+        assert_string_equal(f->declared->ref.ns, "ml");
+        assert_string_equal(f->declared->ref.name, "g");
+        assert_string_equal(f->declared->uid, "");
+        assert_string_equal(f->declared->min_field, "min-available");
+        assert_int_equal(f->declared->created, WALL);
+        assert_words(f->declared, cases[i].metadata, cases[i].want);
+        gang_pod_facts_free(f);
+    }
+}
+
+static void only_declared_gangs_come_with_their_pods(void **state)
+{
+    (void)state;
+    struct gang_pod_facts *f = read_pod("labels: {pod-group.scheduling.sigs.k8s.io: g}, "
+                                        "annotations: {" G "min-available: '3'}");
+    assert_string_equal(f->group.api_group, SIGS);
+    assert_null(f->declared);
+    gang_pod_facts_free(f);
+    assert_null(dialect_of_objects(KOORD));
+    assert_null(dialect_of_objects(LIGHT));
+    assert_non_null(dialect_of_objects(SIGS));
+}
+
+/* ---- the source documents ---- */
+
+/* The documents that muster was made after, as their readers would paste them. */
+static const char *const documents =
+    "apiVersion: scheduling.run.ai/v2\n"
+    "kind: PodGroup\n"
+    "metadata:\n  name: training-job-pg\n  namespace: ml-training\n"
+    "spec:\n  minMember: 4  # Minimum pods required to start\n  queue: training\n"
+    "  priority: 50\n  scheduleTimeoutSeconds: 300  # Wait 5 minutes before timing out\n"
+    "---\n"
+    "apiVersion: scheduling.run.ai/v2\n"
+    "kind: PodGroup\n"
+    "metadata:\n  name: elastic-training\n  namespace: ml-training\n"
+    "spec:\n  minMember: 2      # Start with minimum 2 workers\n"
+    "  maxMember: 8      # Scale up to 8 workers\n  queue: training\n  priority: 75\n"
+    "---\n"
+    "apiVersion: scheduling.run.ai/v2\n"
+    "kind: PodGroup\n"
+    "metadata:\n  name: data-preprocessors\n  namespace: ml-training\n"
+    "spec:\n  minMember: 2\n  parentPodGroup: ml-pipeline\n  queue: training\n"
+    "---\n"
+    "apiVersion: scheduling.volcano.sh/v1beta1\n"
+    "kind: PodGroup\n"
+    "metadata:\n  name: training-job-pg\n"
+    "spec:\n  minMember: 8\n  minResources:\n    cpu: \"16\"\n    memory: 64Gi\n"
+    "    nvidia.com/gpu: 1\n"
+    "---\n"
+    "apiVersion: scheduling.sigs.k8s.io/v1alpha1\n"
+    "kind: PodGroup\n"
+    "metadata:\n  name: demo-job-podgroup\n  namespace: default\n"
+    "spec:\n  scheduleTimeoutSeconds: 10\n  minMember: 3 # Set the minimum number of running "
+    "pods.\n";
+
+static void groups_of_the_source_documents_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ns, *name;
+        int64_t min_member, timeout;
+    } want[] = {
+        {"ml-training", "training-job-pg", 4, 300},  {"ml-training", "elastic-training", 2, 0},
+        {"ml-training", "data-preprocessors", 2, 0}, {"default", "training-job-pg", 8, 0},
+        {"default", "demo-job-podgroup", 3, 10},
+    };
+    struct err err;
+    cleanup_json json_t *all = yaml_parse("documents", documents, strlen(documents), &err);
+    if (!all)
+        fail_msg("%s", err.text);
+    assert_int_equal(json_array_size(all), ARRAY_SIZE(want));
+    for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
+        const json_t *json = json_array_get(all, i);
+        const char *version = field_peek(json, "apiVersion", NULL);
+        cleanup_free char *group = xstrndup(version, strcspn(version, "/"));
+        const struct dialect *d = dialect_by_group(group);
+        assert_non_null(d);
+        bool served = false;
+        for (const char *const *v = d->versions; *v; v++)
+            served |= str_eq(*v, version + strlen(group) + 1);
+        assert_true(served);
+        struct gang_group_facts *f = decode_group(d, json, &err);
+        if (!f)
+            fail_msg("%s", err.text);
+        assert_null(f->invalid);
+        assert_string_equal(f->ref.ns, want[i].ns);
+        assert_string_equal(f->ref.name, want[i].name);
+        assert_int_equal(f->min_member, want[i].min_member);
+        assert_int_equal(f->schedule_timeout, want[i].timeout * USEC_PER_SEC);
+        gang_group_facts_free(f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pods_are_linked_by_the_keys_of_each_dialect),
+        cmocka_unit_test(a_link_that_cannot_be_is_told),
+        cmocka_unit_test(a_huge_link_is_told_in_short),
+        cmocka_unit_test(S12_compute_class_is_read_where_the_dialect_knows_it),
+        cmocka_unit_test(groups_are_read),
+        cmocka_unit_test(C11_subgroups_of_kai_are_read),
+        cmocka_unit_test(C11_subgroups_of_kai_that_contradict_are_told),
+        cmocka_unit_test(C11_tasks_and_policies_of_volcano_are_read),
+        cmocka_unit_test(C11_tasks_and_policies_of_volcano_that_contradict_are_told),
+        cmocka_unit_test(a_group_that_makes_no_sense_says_so),
+        cmocka_unit_test(an_invalid_child_still_names_its_parent),
+        cmocka_unit_test(absurd_sizes_are_refused),
+        cmocka_unit_test(a_megabyte_of_annotations_disturbs_nothing),
+        cmocka_unit_test(S13_koordinator_annotations_of_a_pod_group_are_read),
+        cmocka_unit_test(bundles_are_bounded),
+        cmocka_unit_test(S13_pods_declare_their_gang),
+        cmocka_unit_test(only_declared_gangs_come_with_their_pods),
+        cmocka_unit_test(groups_of_the_source_documents_are_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
