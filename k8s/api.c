@@ -6,6 +6,7 @@
 #include <signal.h>
 
 #include "base/log.h"
+#include "k8s/claims.h"
 #include "k8s/decode.h"
 #include "k8s/discover.h"
 #include "k8s/watch.h"
@@ -25,6 +26,8 @@ struct kind {
     bool synced;
 };
 
+enum { SOURCE_NODES, SOURCE_PODS, SOURCE_CLAIMS, SOURCE_VOLUMES, N_SOURCES };
+
 struct api {
     struct cluster base;
     struct cluster_sink sink;
@@ -40,8 +43,13 @@ struct api {
     struct client *client;
     struct groups *groups;
     struct writer *writer;
-    struct watch *nodes, *pods;
-    bool nodes_synced, pods_synced, synced;
+    struct claims *claims;
+    struct feed {
+        struct api *api;
+        struct watch *watch;
+        bool synced;
+    } feeds[N_SOURCES];
+    bool synced;
     struct kind *kinds;
     size_t n_kinds;
     usec_t deadline; /* USEC_NEVER until close() */
@@ -54,7 +62,9 @@ static void post(struct api *a, struct gang_event *ev)
 
 static void check_synced(struct api *a)
 {
-    bool all = a->nodes_synced && a->pods_synced;
+    bool all = true;
+    for (size_t i = 0; i < N_SOURCES; i++)
+        all = all && a->feeds[i].synced;
     for (size_t i = 0; i < a->n_kinds; i++)
         all = all && a->kinds[i].synced;
     if (!all || a->synced)
@@ -64,73 +74,108 @@ static void check_synced(struct api *a)
     post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
 }
 
-/* ---- nodes and pods ---- */
+/* ---- what every cluster serves ---- */
 
-static int set_node(void *arg, json_t *object, struct err *err)
+static struct api *api_of(void *feed)
+{
+    return ((struct feed *)feed)->api;
+}
+
+static int set_node(void *feed, json_t *object, struct err *err)
 {
     struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = decode_node(object, err)};
     if (!ev.node)
         return -1;
-    post(arg, &ev);
+    post(api_of(feed), &ev);
     return 0;
 }
 
-static void node_gone(void *arg, const char *ns, const char *name)
+static void node_gone(void *feed, const char *ns, const char *name)
 {
     (void)ns; /* nodes have none */
     struct gang_event ev = {.kind = GANG_EV_NODE_GONE};
     ev.gone = (struct gang_ref){.name = xstrdup(name)};
-    post(arg, &ev);
+    post(api_of(feed), &ev);
 }
 
-static void nodes_synced(void *arg)
-{
-    struct api *a = arg;
-    a->nodes_synced = true;
-    check_synced(a);
-}
-
-static int set_pod(void *arg, json_t *object, struct err *err)
+static int set_pod(void *feed, json_t *object, struct err *err)
 {
     struct gang_event ev = {.kind = GANG_EV_POD_SET, .pod = decode_pod(object, err)};
     if (!ev.pod)
         return -1;
-    post(arg, &ev);
+    post(api_of(feed), &ev);
     return 0;
 }
 
-static void pod_gone(void *arg, const char *ns, const char *name)
+static void pod_gone(void *feed, const char *ns, const char *name)
 {
     struct gang_event ev = {.kind = GANG_EV_POD_GONE};
     ev.gone = (struct gang_ref){.ns = xstrdup(ns), .name = xstrdup(name)};
-    post(arg, &ev);
+    post(api_of(feed), &ev);
 }
 
-static void pods_synced(void *arg)
+static int set_claim(void *feed, json_t *object, struct err *err)
 {
-    struct api *a = arg;
-    a->pods_synced = true;
-    check_synced(a);
+    return claims_set(api_of(feed)->claims, object, err);
 }
+
+static void claim_gone(void *feed, const char *ns, const char *name)
+{
+    claims_gone(api_of(feed)->claims, ns, name);
+}
+
+static int set_volume(void *feed, json_t *object, struct err *err)
+{
+    return claims_set_volume(api_of(feed)->claims, object, err);
+}
+
+static void volume_gone(void *feed, const char *ns, const char *name)
+{
+    (void)ns; /* volumes have none */
+    claims_volume_gone(api_of(feed)->claims, name);
+}
+
+static void feed_synced(void *arg)
+{
+    struct feed *feed = arg;
+    feed->synced = true;
+    check_synced(feed->api);
+}
+
+/* Without those that are not `needed` plans are worse, but no less kept: when they may not be read,
+ * the watch says so once and muster goes on, as where they are not served. */
+static const struct source {
+    const char *path, *resource, *rule;
+    int (*set)(void *feed, json_t *object, struct err *err);
+    void (*gone)(void *feed, const char *ns, const char *name);
+    bool needed;
+} sources[N_SOURCES] = {
+    [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", set_node, node_gone, true},
+    [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", set_pod, pod_gone, true},
+    [SOURCE_CLAIMS] = {"/api/v1/persistentvolumeclaims", "persistentvolumeclaims",
+                       "list and watch persistentvolumeclaims", set_claim, claim_gone, false},
+    [SOURCE_VOLUMES] = {"/api/v1/persistentvolumes", "persistentvolumes",
+                        "list and watch persistentvolumes", set_volume, volume_gone, false},
+};
 
 static void start_watches(struct api *a)
 {
-    a->nodes = watch_start(a->client, a->metrics,
-                           &(struct watch_options){.path = "/api/v1/nodes",
-                                                   .resource = "nodes",
-                                                   .rule = "list and watch nodes",
-                                                   .set = set_node,
-                                                   .gone = node_gone,
-                                                   .synced = nodes_synced,
-                                                   .arg = a});
-    a->pods = watch_start(a->client, a->metrics,
-                          &(struct watch_options){.path = "/api/v1/pods",
-                                                  .resource = "pods",
-                                                  .rule = "list and watch pods",
-                                                  .set = set_pod,
-                                                  .gone = pod_gone,
-                                                  .synced = pods_synced,
-                                                  .arg = a});
+    for (size_t i = 0; i < N_SOURCES; i++) {
+        const struct source *s = &sources[i];
+        struct feed *feed = &a->feeds[i];
+        feed->api = a;
+        feed->watch =
+            watch_start(a->client, a->metrics,
+                        &(struct watch_options){.path = s->path,
+                                                .resource = s->resource,
+                                                .rule = s->rule,
+                                                .set = s->set,
+                                                .gone = s->gone,
+                                                .synced = feed_synced,
+                                                .missing = s->needed ? NULL : feed_synced,
+                                                .forbidden = s->needed ? NULL : feed_synced,
+                                                .arg = feed});
+    }
 }
 
 /* ---- PodGroups ---- */
@@ -286,8 +331,8 @@ static void api_metrics(struct cluster *c, struct buf *out)
 
 static void api_free(struct api *a)
 {
-    watch_stop(a->nodes, /* forget= */ false);
-    watch_stop(a->pods, /* forget= */ false);
+    for (size_t i = 0; i < N_SOURCES; i++)
+        watch_stop(a->feeds[i].watch, /* forget= */ false);
     for (size_t i = 0; i < a->n_kinds; i++) {
         watch_stop(a->kinds[i].watch, /* forget= */ false);
         discover_free(a->kinds[i].discover);
@@ -298,6 +343,7 @@ static void api_free(struct api *a)
     writer_free(a->writer);
     client_free(a->client);
     groups_free(a->groups);
+    claims_free(a->claims);
     api_metrics_free(a->metrics);
     mailbox_free(a->box);
     free(a);
@@ -339,6 +385,7 @@ int api_cluster_open(const struct api_options *options, const struct cluster_sin
     a->deadline = USEC_NEVER;
     a->metrics = api_metrics_new();
     a->groups = groups_new();
+    a->claims = claims_new(sink);
     cleanup_free char *agent = xasprintf("muster/%s", options->version);
     a->client = client_new(kc, agent, a->metrics, err);
     a->box = a->client ? mailbox_new(err) : NULL;

@@ -19,7 +19,10 @@
 
 #define NODES    "GET /api/v1/nodes"
 #define PODS     "GET /api/v1/pods"
+#define CLAIMS   "GET /api/v1/persistentvolumeclaims"
+#define VOLUMES  "GET /api/v1/persistentvolumes"
 #define WATCH    "WATCH /api/v1/pods"
+#define W_CLAIMS "WATCH /api/v1/persistentvolumeclaims"
 #define VERSION  "GET /apis/scheduling.volcano.sh/v1beta1"
 #define GROUPS   "GET /apis/scheduling.volcano.sh/v1beta1/podgroups"
 #define W_GROUPS "WATCH /apis/scheduling.volcano.sh/v1beta1/podgroups"
@@ -62,6 +65,13 @@ static void on_event(void *arg, struct gang_event *ev)
         break;
     case GANG_EV_POD_GONE:
         buf_printf(b, "-pod %s/%s;", ev->gone.ns, ev->gone.name);
+        break;
+    case GANG_EV_CLAIM_SET:
+        buf_printf(b, "+claim %s %s;", ev->claim->name,
+                   ev->claim->n_terms ? ev->claim->terms[0].items[0].values[0] : "");
+        break;
+    case GANG_EV_CLAIM_GONE:
+        buf_printf(b, "-claim %s/%s;", ev->gone.ns, ev->gone.name);
         break;
     case GANG_EV_BIND_DONE:
         buf_printf(b, "bound %s %d;", ev->result.uid, (int)ev->result.outcome);
@@ -201,6 +211,42 @@ static void without_the_right_to_read_podgroups_it_is_synced(void **state)
     assert_heard(x, "SYNCED;");
 }
 
+static void without_the_right_to_read_volumes_it_is_synced(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, CLAIMS, 200, LIST("6", ""));
+    fake_answer_late(x->api, VOLUMES, 403, "{\"message\":\"persistentvolumes is forbidden\"}");
+    open_cluster(x);
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED"); /* it is asked before */
+    fake_release(x->api);
+    assert_heard(x, "SYNCED;");
+}
+
+static void claims_are_joined_with_their_volumes(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, CLAIMS, 200,
+                LIST("6", "{" META("c", "3") ",\"spec\":{\"volumeName\":\"v\"}}"));
+    fake_answer(
+        x->api, VOLUMES, 200,
+        LIST("6",
+             "{" META("v", "4") ",\"spec\":{\"nodeAffinity\":{\"required\":{"
+                                "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\","
+                                "\"operator\":\"In\",\"values\":[\"a\"]}]}]}}}}"));
+    open_cluster(x);
+    assert_heard(x, "+claim c a;");
+    assert_heard(x, "SYNCED;");
+    while (fake_count(x->api, W_CLAIMS) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, W_CLAIMS, "{\"type\":\"DELETED\",\"object\":{" META("c", "5") "}}\n",
+              FAKE_OPEN);
+    assert_heard(x, "-claim ml/c;");
+}
+
 static void a_crd_may_come_later_and_go_again(void **state)
 {
     struct fixture *x = *state;
@@ -292,6 +338,8 @@ int main(void)
         TEST(synced_is_said_once_when_every_list_is_in),
         TEST(without_the_right_to_read_pods_it_is_never_synced),
         TEST(without_the_right_to_read_podgroups_it_is_synced),
+        TEST(without_the_right_to_read_volumes_it_is_synced),
+        TEST(claims_are_joined_with_their_volumes),
         TEST(a_crd_may_come_later_and_go_again),
         TEST(bindings_that_wait_are_written_before_it_closes),
         TEST(closing_keeps_its_deadline),
