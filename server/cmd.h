@@ -17,6 +17,7 @@ int cmd_serve(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_get(int argc, char **argv);
+int cmd_replay(int argc, char **argv);
 int cmd_scheduler_config(int argc, char **argv);
 int cmd_version(int argc, char **argv);
 

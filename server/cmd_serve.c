@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/map.h"
+#include "base/quantity.h"
 #include "config/scheduler_config.h"
 #include "k8s/api.h"
 #include "k8s/builtin.h"
@@ -83,6 +84,9 @@ static void arrange_signals(void)
 struct server {
     struct config *config;
     const char *scenario; /* --cluster */
+    const char *record;   /* --record */
+    int64_t record_limit; /* bytes */
+    struct recorder *recorder;
     struct metrics metrics;
     struct loop *loop;
     struct calls_context calls;
@@ -154,6 +158,20 @@ static int open_cluster(struct server *s, struct err *err)
     return r;
 }
 
+static int open_recorder(struct server *s, struct err *err)
+{
+    if (!s->record)
+        return 0;
+    struct gang_config config = loop_core_config(s->config);
+    const struct recorder_options options = {s->record, s->record_limit, RECORDER_BACKLOG};
+    s->recorder = recorder_open(&options, &config, err);
+    if (!s->recorder)
+        return err_wrap(err, "--record");
+    loop_record(s->loop, s->recorder);
+    log_info("recording", "file", s->record, "limit", log_int(s->record_limit), NULL);
+    return 0;
+}
+
 static int start(struct server *s, struct err *err)
 {
     if (fit_file_limit(s->config, err) < 0)
@@ -161,7 +179,8 @@ static int start(struct server *s, struct err *err)
     s->loop = loop_new(s->config, &s->metrics, err);
     if (!s->loop || loop_watch_signals(s->loop, err) < 0)
         return -1;
-    return open_listeners(s, err) < 0 || open_cluster(s, err) < 0 ? -1 : 0;
+    return open_listeners(s, err) < 0 || open_recorder(s, err) < 0 || open_cluster(s, err) < 0 ? -1
+                                                                                               : 0;
 }
 
 static int serve(struct server *s)
@@ -171,19 +190,34 @@ static int serve(struct server *s)
     arrange_signals();
     if (start(s, &err) == 0) {
         loop_run(s->loop);
+        s->recorder = recorder_close(s->recorder);
         log_info("stopped", NULL);
         return CMD_OK;
     }
     log_error("cannot start", "error", err.text, NULL);
     if (s->loop)
         loop_abandon(s->loop);
+    s->recorder = recorder_close(s->recorder);
     return CMD_FAILED;
+}
+
+/* "1Gi", "500Mi"; returns CMD_OK or what cmd_usage_error() does. */
+static int read_record_limit(const char *command, const char *text, int64_t *ret)
+{
+    struct err err;
+    *ret = RECORDER_LIMIT;
+    if (text && quantity_parse(text, 1, ret, &err) < 0)
+        return cmd_usage_error(command, "--record-limit: %s", err.text);
+    return CMD_OK;
 }
 
 int cmd_serve(int argc, char **argv)
 {
     struct server s = {0};
-    const struct settings_flag own[] = {{"cluster", settings_take_last, &s.scenario}};
+    const char *record_limit = NULL;
+    const struct settings_flag own[] = {{"cluster", settings_take_last, &s.scenario},
+                                        {"record", settings_take_last, &s.record},
+                                        {"record-limit", settings_take_last, &record_limit}};
     cleanup_buf struct buf mistakes = BUF_INIT;
     int status;
     if (settings_parse(argc, argv, own, ARRAY_SIZE(own), &s.config, &mistakes, &status) < 0)
@@ -196,7 +230,7 @@ int cmd_serve(int argc, char **argv)
     if (s.scenario && s.config->kubeconfig)
         status = cmd_usage_error(argv[0], "--cluster and a kubeconfig exclude each other: leave "
                                           "one out");
-    else
+    else if ((status = read_record_limit(argv[0], record_limit, &s.record_limit)) == CMD_OK)
         status = serve(&s);
     loop_free(s.loop);
     free(s.ops.configz);

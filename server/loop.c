@@ -35,8 +35,9 @@ struct loop {
     struct cluster *cluster;
     struct http *verbs, *ops;
     struct metrics *metrics;
-    int epoll_fd, signal_fd; /* signal_fd -1: signals are not ours */
-    struct mail *pending;    /* taken from the box, not yet looked at */
+    struct recorder *recorder; /* NULL: nothing is recorded */
+    int epoll_fd, signal_fd;   /* signal_fd -1: signals are not ours */
+    struct mail *pending;      /* taken from the box, not yet looked at */
     struct gang_event *events;
     size_t n_events, events_cap;
     struct query **queries; /* of this turn, answered after the step */
@@ -53,7 +54,7 @@ struct event_mail {
 
 /* ---- making ---- */
 
-static struct gang_config core_config(const struct config *c)
+struct gang_config loop_core_config(const struct config *c)
 {
     return (struct gang_config){
         .hold = c->hold,
@@ -83,7 +84,7 @@ static int add_fd(struct loop *l, int fd, struct err *err)
 struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err)
 {
     struct loop *l = xcalloc(1, sizeof *l);
-    struct gang_config cc = core_config(config);
+    struct gang_config cc = loop_core_config(config);
     l->metrics = metrics;
     l->signal_fd = -1;
     l->answered_end = &l->answered;
@@ -127,6 +128,11 @@ void loop_attach(struct loop *l, struct http *verbs, struct http *ops)
 void loop_attach_cluster(struct loop *l, struct cluster *cluster)
 {
     l->cluster = cluster;
+}
+
+void loop_record(struct loop *l, struct recorder *recorder)
+{
+    l->recorder = recorder;
 }
 
 static sigset_t end_signals(void)
@@ -308,9 +314,13 @@ static void send_answered(struct loop *l)
 static void step(struct loop *l, usec_t now)
 {
     size_t n;
+    if (l->recorder)
+        recorder_events(l->recorder, now, l->events, l->n_events);
     usec_t before = usec_now();
     const struct gang_effect *effects = gang_step(l->core, now, l->events, l->n_events, &n);
     metrics_step(l->metrics, usec_now() - before);
+    if (l->recorder)
+        recorder_effects(l->recorder, effects, n);
     for (size_t i = 0; i < n; i++)
         carry_out(l, &effects[i], now);
     for (size_t i = 0; i < l->n_events; i++)

@@ -23,6 +23,7 @@
 #include "k8s/cluster.h"
 #include "server/http.h"
 #include "server/metrics.h"
+#include "server/recorder.h"
 
 struct loop;
 struct call;
@@ -40,6 +41,9 @@ struct loop_mail {
     enum loop_mail_kind kind;
 };
 
+/* The settings that the core gets; borrowed from config. */
+struct gang_config loop_core_config(const struct config *config);
+
 struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err);
 struct loop *loop_free(struct loop *loop);
 
@@ -48,6 +52,8 @@ struct cluster_sink loop_sink(struct loop *loop);
 /* Takes them over, to be closed by loop_run() or loop_abandon(). Either may be NULL. */
 void loop_attach(struct loop *loop, struct http *verbs, struct http *ops);
 void loop_attach_cluster(struct loop *loop, struct cluster *cluster);
+/* Every step is recorded; the recorder stays the caller's and outlives loop_run(). */
+void loop_record(struct loop *loop, struct recorder *recorder);
 /* SIGTERM and SIGINT end loop_run(), a second one the process. They must be blocked in every
  * thread. */
 int loop_watch_signals(struct loop *loop, struct err *err);

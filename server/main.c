@@ -13,10 +13,12 @@ static const struct command {
     const char *help;
     bool settings; /* takes every setting as a flag */
 } commands[] = {
-    {"serve", cmd_serve, "[--config FILE] [--kubeconfig FILE | --cluster FILE]",
+    {"serve", cmd_serve, "[--config FILE] [--kubeconfig FILE | --cluster FILE] [--record FILE]",
      "serve kube-scheduler's calls\n"
-     "  --config FILE    settings (YAML); flags win\n"
-     "  --cluster FILE   a built-in cluster from a scenario file, instead of Kubernetes",
+     "  --config FILE        settings (YAML); flags win\n"
+     "  --cluster FILE       a built-in cluster from a scenario file, instead of Kubernetes\n"
+     "  --record FILE        write down what comes in and what is decided, for \"muster replay\"\n"
+     "  --record-limit SIZE  at most so much (default 1Gi)",
      true},
     {"simulate", cmd_simulate, "FILE [--until T] [--output text|json]",
      "what would happen in a scenario file, as a timeline\n"
@@ -34,6 +36,12 @@ static const struct command {
      "  -A, --all-namespaces gangs of all namespaces (default)\n"
      "  -o, --output FORMAT  wide (more columns) or json\n"
      "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",
+     false},
+    {"replay", cmd_replay, "RECORDING [--output text|json] [--timeline] [--check]",
+     "decide a recording again and compare the decisions\n"
+     "  --output FORMAT  text (default) or json\n"
+     "  --timeline       what became of the gangs, as it happened\n"
+     "  --check          judge the invariants after every step too",
      false},
     {"scheduler-config", cmd_scheduler_config, "[--profile NAME]... [--config FILE]",
      "print a KubeSchedulerConfiguration that registers muster\n"

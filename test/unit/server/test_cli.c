@@ -56,6 +56,16 @@ static const struct {
     {"serve --cluster a --kubeconfig b", 2, "exclude each other"},
     {"serve --cluster /nowhere.yaml --listen 127.0.0.1:0 --ops-listen 127.0.0.1:0", 1,
      "/nowhere.yaml"},
+    {"serve --record /dev/null --cluster examples/six-of-eight.yaml --listen 127.0.0.1:0 "
+     "--ops-listen 127.0.0.1:0",
+     1, "--record: /dev/null is no file"},
+    {"serve --record x --record-limit much", 2, "--record-limit: "},
+    {"replay", 2, "name one recording"},
+    {"replay a b", 2, "name one recording"},
+    {"replay --output xml a", 2, "--output is \"xml\": write text or json"},
+    {"replay --timeline --output json a", 2, "--timeline is text"},
+    {"replay /nowhere.jsonl", 1, "/nowhere.jsonl: cannot be opened"},
+    {"replay examples/six-of-eight.yaml", 1, "examples/six-of-eight.yaml: line 1 is no JSON"},
     {"check", 0, "ok"},
     {"check --on-failed-commit evict", 0, "note: onFailedCommit: evict: members"},
     {"check --strict-order maybe", 1, "--strict-order: strictOrder: \"maybe\" is neither"},
@@ -119,8 +129,9 @@ static void address_behind(const char *log, const char *key, char out[static 64]
     snprintf(out, 64, "%.*s", (int)strcspn(at, "\""), at);
 }
 
-/* Starts `muster serve` on a built-in cluster and free ports, and waits until it listens. */
-static void serve(struct serving *s, const char *scenario)
+/* Starts `muster serve` on a built-in cluster and free ports, and waits until it listens. With
+ * `record` it writes a recording there. */
+static void serve_recorded(struct serving *s, const char *scenario, const char *record)
 {
     int pipe_fds[2];
     assert_int_equal(pipe(pipe_fds), 0);
@@ -130,7 +141,7 @@ static void serve(struct serving *s, const char *scenario)
         close(pipe_fds[0]);
         close(pipe_fds[1]);
         execl(program, program, "serve", "--cluster", scenario, "--listen", "127.0.0.1:0",
-              "--ops-listen", "127.0.0.1:0", (char *)NULL);
+              "--ops-listen", "127.0.0.1:0", record ? "--record" : NULL, record, (char *)NULL);
         _exit(127);
     }
     close(pipe_fds[1]);
@@ -145,6 +156,11 @@ static void serve(struct serving *s, const char *scenario)
     }
     address_behind(buf_str(&log), "verbs=\"", s->verbs);
     address_behind(buf_str(&log), "ops=\"", s->ops);
+}
+
+static void serve(struct serving *s, const char *scenario)
+{
+    serve_recorded(s, scenario, NULL);
 }
 
 static int end(struct serving *s, int signal_number)
@@ -209,6 +225,72 @@ static void a_bind_from_nowhere_is_refused_and_a_port_in_use_named(void **state)
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
+/* Waits until `muster WORDS` prints what it should. */
+static void wait_until(const char *words, const char *says)
+{
+    cleanup_buf struct buf out = BUF_INIT;
+    for (int try = 0; try < 500; try++) {
+        muster(words, &out);
+        if (strstr(buf_str(&out), says))
+            return;
+        usleep(20000);
+    }
+    fail_msg("muster %s does not say \"%s\": %s", words, says, buf_str(&out));
+}
+
+static void expect(const char *words, int status, const char *says)
+{
+    cleanup_buf struct buf out = BUF_INIT;
+    int is = muster(words, &out);
+    if (is != status || !strstr(buf_str(&out), says))
+        fail_msg("muster %s: exit %d: %s", words, is, buf_str(&out));
+}
+
+static void replay_finds_the_change(const char *path, const char *from, const char *to)
+{
+    cleanup_buf struct buf out = BUF_INIT;
+    cleanup_file char *other = file_make("");
+    cleanup_free char *change = xasprintf("sed 's/%s/%s/' %s >%s", from, to, path, other);
+    cleanup_free char *words = xasprintf("replay %s", other);
+    cleanup_free char *json = xasprintf("replay --output json %s", other);
+    assert_int_equal(system(change), 0);
+    expect(words, 1, "DIFFERENT in step ");
+    expect(json, 1, "\"same\": false");
+}
+
+static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void **state)
+{
+    (void)state;
+    struct serving s;
+    cleanup_file char *path = file_make("");
+    serve_recorded(&s, "examples/two-gangs.yaml", path);
+    cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
+    wait_until(gangs, "Placed");
+    /* Calls over HTTP among those of the built-in cluster's own scheduler. */
+    for (int i = 0; i < 3; i++) {
+        cleanup_reply struct client_reply r;
+        client_ask(
+            s.verbs, "POST", "/scheduler/filter",
+            "{\"Pod\":{\"metadata\":{\"name\":\"x\",\"namespace\":\"ml\",\"uid\":\"z\"},"
+            "\"spec\":{\"containers\":[{\"name\":\"c\"}]}},\"NodeNames\":[\"no\",\"gpu-0\"]}",
+            &r);
+        assert_int_equal(r.status, 200);
+        cleanup_reply struct client_reply bound;
+        client_ask(s.verbs, "POST", "/scheduler/bind",
+                   "{\"PodName\":\"x\",\"PodNamespace\":\"y\",\"PodUID\":\"z\",\"Node\":\"gpu-0\"}",
+                   &bound);
+    }
+    assert_int_equal(end(&s, SIGTERM), 0);
+    cleanup_free char *words = xasprintf("replay --check %s", path);
+    cleanup_free char *json = xasprintf("replay --output json %s", path);
+    cleanup_free char *timeline = xasprintf("replay --timeline %s", path);
+    expect(words, 0, "the same decisions\n");
+    expect(json, 0, "\"end\": \"stopped\"");
+    expect(timeline, 0, " placed: ");
+    replay_finds_the_change(path, "\"do\":\"bind\"", "\"do\":\"evict\"");
+    replay_finds_the_change(path, "\"nvidia.com\\/gpu\",[0-9]*", "\"nvidia.com\\/gpu\",1");
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -218,6 +300,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(commands_say_what_is_wrong_and_end_accordingly),
         cmocka_unit_test(what_scheduler_config_prints_check_accepts),
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
+        cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
         cmocka_unit_test(a_bind_from_nowhere_is_refused_and_a_port_in_use_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,773 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Recordings: every member of every struct is written and read back, lines survive damage, the
+ * file ends in good order when it cannot go on, and what is replayed is compared.
+ */
+#include "server/record.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/log.h"
+#include "server/recorder.h"
+#include "server/replay.h"
+#include "test/unit/config/file.h"
+
+/* ---- the tables name every member that the headers have ---- */
+
+static char *read_header(const char *path)
+{
+    struct buf b = BUF_INIT;
+    char chunk[4096];
+    FILE *f = fopen(path, "re");
+    assert_non_null(f);
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
+        buf_append(&b, chunk, n);
+    fclose(f);
+    char *text = buf_steal(&b);
+    for (char *c; (c = strstr(text, "/*")) != NULL;)
+        memset(c, ' ', (size_t)(strstr(c, "*/") + 2 - c));
+    return text;
+}
+
+static bool is_word(char c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
+}
+
+/* Calls fn for each name that is declared between braces: the word before ';', ',' or '['. */
+static void each_member(const char *body, const char *end, void (*fn)(void *arg, const char *name),
+                        void *arg)
+{
+    for (const char *p = body; p < end; p++) {
+        if (*p != ';' && *p != ',')
+            continue;
+        const char *last = p;
+        while (last > body && !is_word(last[-1]) && last[-1] != '}')
+            last--;
+        const char *first = last;
+        while (first > body && is_word(first[-1]))
+            first--;
+        cleanup_free char *name = xstrndup(first, (size_t)(last - first));
+        if (*name)
+            fn(arg, name);
+    }
+}
+
+static const char *closing(const char *open)
+{
+    int depth = 0;
+    do
+        depth += *open == '{' ? 1 : *open == '}' ? -1 : 0;
+    while (open++, depth > 0);
+    return open - 1;
+}
+
+struct wanted {
+    const char *type;
+    const char *const *more; /* names known beside the tables', NULL at the end */
+    int seen;
+};
+
+static bool type_names(const struct record_type *t, const char *name)
+{
+    for (size_t i = 0; i < t->n_fields; i++)
+        if (str_eq(t->fields[i].name, name) || str_eq(t->fields[i].count_name, name))
+            return true;
+    return false;
+}
+
+static bool is_named(const char *type, const char *name)
+{
+    for (size_t i = 0; i < record_n_types; i++)
+        if (str_eq(record_types[i]->name, type) && type_names(record_types[i], name))
+            return true;
+    for (int k = 0; str_eq(type, "gang_event") && k < GANG_EV_MAX; k++) {
+        const struct record_field *f = record_event_field((enum gang_event_kind)k);
+        if (f && (str_eq(f->name, name) || type_names(f->of, name)))
+            return true;
+    }
+    bool effect = str_eq(type, "gang_effect") || str_eq(type, "gang_filter_reply");
+    for (int k = 0; effect && k < GANG_EFFECT_MAX; k++)
+        if (type_names(record_effect_type((enum gang_effect_kind)k), name) ||
+            is_named("gang_filter_refusal", name))
+            return true;
+    return false;
+}
+
+static void must_be_named(void *arg, const char *name)
+{
+    struct wanted *w = arg;
+    w->seen++;
+    for (const char *const *more = w->more; more && *more; more++)
+        if (str_eq(*more, name))
+            return;
+    if (!is_named(w->type, name))
+        fail_msg("struct %s: the member %s is in no table of server/record_types.c", w->type, name);
+}
+
+static int look_through(const char *path, const char *const *more)
+{
+    cleanup_free char *text = read_header(path);
+    int structs = 0;
+    for (const char *p = text; (p = strstr(p, "\nstruct ")) != NULL; p++) {
+        const char *name = p + 8, *end = name;
+        while (is_word(*end))
+            end++;
+        if (end[0] != ' ' || end[1] != '{')
+            continue;
+        cleanup_free char *type = xstrndup(name, (size_t)(end - name));
+        struct wanted w = {type, more, 0};
+        each_member(end + 2, closing(end + 1), must_be_named, &w);
+        assert_true(w.seen > 0);
+        structs++;
+    }
+    return structs;
+}
+
+static void every_member_of_the_headers_is_in_the_tables(void **state)
+{
+    (void)state;
+    /* What record_line.c writes itself, and names of unions' parts. */
+    static const char *const event[] = {"kind", "id", "names", "n_names", NULL};
+    static const char *const effect[] = {
+        "kind", "filter", "prioritize", "preempt", "bind_reply", "pod", "event", NULL,
+    };
+    assert_true(look_through("gang/facts.h", NULL) >= 18);
+    assert_int_equal(look_through("gang/event.h", event), 1);
+    assert_int_equal(look_through("gang/effect.h", effect), 3);
+    cleanup_free char *text = read_header("gang/gang.h");
+    const char *config = strstr(text, "\nstruct gang_config {");
+    assert_non_null(config);
+    struct wanted w = {"gang_config", NULL, 0};
+    each_member(strchr(config, '{') + 1, closing(strchr(config, '{')), must_be_named, &w);
+    assert_true(w.seen >= 13);
+    for (int k = 0; k < GANG_EFFECT_MAX; k++)
+        assert_non_null(record_effect_name((enum gang_effect_kind)k));
+}
+
+/* ---- there and back ---- */
+
+static int serial; /* makes every value another */
+
+static void fill(const struct record_type *type, void *object);
+
+static void *fill_list(size_t n, size_t size, const struct record_type *of)
+{
+    char *items = xcalloc(n, size);
+    for (size_t i = 0; i < n; i++)
+        if (of)
+            fill(of, items + i * size);
+        else
+            *(char **)(void *)(items + i * size) = xasprintf("t%d", ++serial);
+    return items;
+}
+
+static void fill_field(const struct record_field *f, void *object)
+{
+    void *p = (char *)object + f->offset;
+    switch (f->kind) {
+    case RECORD_TEXT:
+        *(char **)p = xasprintf("%s \"%d\" \xc3\xa4\n", f->name, ++serial);
+        break;
+    case RECORD_CONSTANT:
+        *(const char **)p = "minAvailable";
+        break;
+    case RECORD_BOOL:
+        *(bool *)p = true;
+        break;
+    case RECORD_I32:
+        *(int32_t *)p = -++serial;
+        break;
+    case RECORD_I64:
+        *(int64_t *)p = INT64_MAX - ++serial;
+        break;
+    case RECORD_ENUM:
+        *(int *)p = 1 + ++serial % ((int)f->n_words - 1);
+        break;
+    case RECORD_INSIDE:
+        fill(f->of, p);
+        break;
+    case RECORD_OWNED:
+        *(void **)p = fill_list(1, f->of->size, f->of);
+        break;
+    case RECORD_LIST:
+    case RECORD_TEXTS:
+        *(size_t *)(void *)((char *)object + f->count) = 3;
+        *(void **)p = fill_list(3, f->of ? f->of->size : sizeof(char *), f->of);
+        break;
+    case RECORD_RUNS:
+    case RECORD_DIGITS:
+        fail_msg("%s is never read", f->name);
+    }
+}
+
+static void fill(const struct record_type *type, void *object)
+{
+    for (size_t i = 0; i < type->n_fields; i++)
+        fill_field(&type->fields[i], object);
+}
+
+/* An event with everything that its kind can carry. */
+static void fill_event(enum gang_event_kind kind, struct gang_event *ev)
+{
+    static const char *const names[] = {"n0", "n1", "n2", "x", "n1"};
+    const struct record_field *f = record_event_field(kind);
+    *ev = (struct gang_event){.kind = kind};
+    if (kind >= GANG_EV_FILTER && kind <= GANG_EV_CALL_CLOSED)
+        ev->id = UINT64_MAX - (uint64_t)kind;
+    if (kind >= GANG_EV_FILTER && kind <= GANG_EV_PREEMPT) {
+        ev->names = names;
+        ev->n_names = ARRAY_SIZE(names);
+    }
+    if (f)
+        fill_field(f, ev);
+}
+
+static char *encode_event(struct record_names *names, const struct gang_event *ev)
+{
+    struct buf b = BUF_INIT;
+    struct err err;
+    if (record_put_events(names, 7, ev, 1, &b, &err) < 0)
+        fail_msg("%s", err.text);
+    buf_putc(&b, '}');
+    return buf_steal(&b);
+}
+
+static int decode_line(const json_t *line, struct record_names *names, struct map *pool,
+                       struct gang_event *ev, struct err *err)
+{
+    if (record_take_names(names, line, err) < 0)
+        return -1;
+    return record_take_event(names, pool, json_array_get(json_object_get(line, "events"), 0), ev,
+                             err);
+}
+
+static void done(struct gang_event *ev)
+{
+    gang_event_done(ev);
+    free((void *)(uintptr_t)ev->names);
+}
+
+static void every_event_comes_back_with_every_member(void **state)
+{
+    (void)state;
+    for (int k = 0; k < GANG_EV_MAX; k++) {
+        struct gang_event ev, back;
+        struct record_names to = {.numbers = MAP_INIT}, from = {.numbers = MAP_INIT};
+        struct map pool = MAP_INIT;
+        struct err err;
+        fill_event((enum gang_event_kind)k, &ev);
+        cleanup_free char *text = encode_event(&to, &ev);
+        json_t *line = json_loads(text, 0, NULL);
+        assert_non_null(line);
+        if (decode_line(line, &from, &pool, &back, &err) < 0)
+            fail_msg("%s: %s", gang_event_name(ev.kind), err.text);
+        assert_int_equal(back.id, ev.id);
+        assert_int_equal(back.n_names, ev.n_names);
+        for (size_t i = 0; i < ev.n_names; i++)
+            assert_string_equal(back.names[i], ev.names[i]);
+        struct record_names again = {.numbers = MAP_INIT};
+        cleanup_free char *twice = encode_event(&again, &back);
+        assert_string_equal(text, twice);
+        json_decref(line);
+        gang_event_done(&ev);
+        done(&back);
+        record_names_done(&to);
+        record_names_done(&from);
+        record_names_done(&again);
+        record_pool_done(&pool);
+    }
+}
+
+/* Each member alone: the text tells whether it is set. */
+static void each_member_is_written_under_its_name(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < record_n_types; i++) {
+        const struct record_type *t = record_types[i];
+        if (t->form == RECORD_BARE)
+            continue;
+        cleanup_free char *object = xcalloc(1, t->size);
+        for (size_t k = 0; k < t->n_fields; k++) {
+            cleanup_buf struct buf b = BUF_INIT;
+            struct record_field f = t->fields[k];
+            memset(object, 0, t->size);
+            memset(object + f.offset, 1, f.kind == RECORD_BOOL ? 1 : 4);
+            if (f.kind == RECORD_TEXT || f.kind == RECORD_CONSTANT)
+                *(const char **)(void *)(object + f.offset) = "x";
+            else if (f.kind == RECORD_ENUM)
+                *(int *)(void *)(object + f.offset) = 1;
+            else if (f.kind >= RECORD_INSIDE)
+                continue; /* above */
+            record_encode(t, object, &b);
+            cleanup_free char *start = xasprintf("{\"%s\":", f.name);
+            assert_ptr_equal(strstr(buf_str(&b), start), buf_str(&b));
+            assert_null(strchr(buf_str(&b), ','));
+        }
+    }
+}
+
+static void a_line_looks_as_documented(void **state)
+{
+    (void)state;
+    static const char *const offered[] = {"a", "b", "c", "z", "b"};
+    struct gang_pod_facts *pod = gang_pod_facts_new();
+    pod->ns = xstrdup("ml");
+    pod->name = xstrdup("p");
+    pod->uid = xstrdup("u");
+    pod->priority = -5;
+    pod->containers = xcalloc(1, sizeof *pod->containers);
+    pod->n_containers = 1;
+    gang_amounts_add(&pod->containers[0].requests, "cpu", 250);
+    gang_kvs_add(&pod->labels, "k", "v");
+    struct gang_event events[] = {
+        {.kind = GANG_EV_FILTER, .id = 5, .pod = pod, .names = offered, .n_names = 5},
+        {.kind = GANG_EV_TICK},
+    };
+    const uint32_t passed[] = {1, 2, 4};
+    const uint8_t scores[] = {0, 10, 3};
+    const struct gang_filter_refusal refused[] = {{0, "no"}, {3, "reserved"}};
+    const struct gang_effect effects[] = {
+        {.kind = GANG_REPLY_FILTER, .filter = {5, NULL, false, passed, 3, refused, 2}},
+        {.kind = GANG_REPLY_PRIORITIZE, .prioritize = {6, scores, 3}},
+        {.kind = GANG_REPLY_BIND, .bind_reply = {7, ""}},
+        {.kind = GANG_NOMINATE, .pod = {"ml", "p", "u", NULL}},
+    };
+    struct record_names names = {.numbers = MAP_INIT};
+    cleanup_buf struct buf b = BUF_INIT;
+    assert_int_equal(record_put_events(&names, 42, events, 2, &b, NULL), 0);
+    record_put_effects(effects, ARRAY_SIZE(effects), &b);
+    assert_string_equal(
+        buf_str(&b),
+        "{\"now\":42,\"new\":[\"a\",\"b\",\"c\",\"z\"],\"events\":[{\"kind\":\"FILTER\",\"id\":5,"
+        "\"pod\":{\"ns\":\"ml\",\"name\":\"p\",\"uid\":\"u\",\"priority\":-5,\"labels\":[\"k\","
+        "\"v\"],\"containers\":[{\"requests\":[\"cpu\",250]}]},\"names\":\"0-3,1\"},"
+        "{\"kind\":\"TICK\"}],\"effects\":[{\"do\":\"reply filter\",\"id\":5,\"passed\":\"1-2,4\","
+        "\"refused\":[0,\"no\",3,\"reserved\"]},{\"do\":\"reply prioritize\",\"id\":6,\"scores\":"
+        "\"0a3\"},{\"do\":\"reply bind\",\"id\":7,\"error\":\"\"},{\"do\":\"nominate\",\"ns\":"
+        "\"ml\",\"name\":\"p\",\"uid\":\"u\"}]}\n");
+    gang_event_done(&events[0]);
+    record_names_done(&names);
+}
+
+/* ---- damage ---- */
+
+/* Every value once replaced by another, once removed: refused or taken, never more than that. */
+static int damage(json_t *root, json_t *at)
+{
+    static const char *const others[] = {
+        "null", "{}", "[]", "-7", "\"\"", "\"9-1,\"", "[1]", "9223372036854775807", "true", NULL};
+    int refused = 0;
+    void *it = json_object_iter(at);
+    size_t n = json_is_object(at) ? json_object_size(at) : json_array_size(at);
+    for (size_t i = 0; i < n; i++, it = json_object_iter_next(at, it)) {
+        cleanup_free char *key = it ? xstrdup(json_object_iter_key(it)) : NULL;
+        json_t *was = json_incref(key ? json_object_get(at, key) : json_array_get(at, i));
+        for (const char *const *other = others; *other; other++) {
+            json_t *with = json_loads(*other, JSON_DECODE_ANY, NULL);
+            if (key)
+                json_object_set_new(at, key, with);
+            else
+                json_array_set_new(at, i, with);
+            struct record_names names = {.numbers = MAP_INIT};
+            struct map pool = MAP_INIT;
+            struct gang_event ev;
+            struct err err = {.text = ""};
+            if (decode_line(root, &names, &pool, &ev, &err) == 0) {
+                done(&ev);
+            } else {
+                assert_string_not_equal(err.text, "");
+                refused++;
+            }
+            record_names_done(&names);
+            record_pool_done(&pool);
+        }
+        if (key)
+            json_object_set(at, key, was);
+        else
+            json_array_set(at, i, was);
+        if (json_is_object(was) || json_is_array(was))
+            refused += damage(root, was);
+        json_decref(was);
+        it = key ? json_object_iter_at(at, key) : NULL;
+    }
+    return refused;
+}
+
+static void damaged_lines_are_refused_with_the_place(void **state)
+{
+    (void)state;
+    static const enum gang_event_kind kinds[] = {GANG_EV_FILTER, GANG_EV_GROUP_SET, GANG_EV_BIND,
+                                                 GANG_EV_CLAIM_SET, GANG_EV_GROUP_GONE};
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        struct gang_event ev;
+        struct record_names names = {.numbers = MAP_INIT};
+        fill_event(kinds[i], &ev);
+        cleanup_free char *text = encode_event(&names, &ev);
+        json_t *line = json_loads(text, 0, NULL);
+        assert_true(damage(line, line) > 20);
+        json_decref(line);
+        gang_event_done(&ev);
+        record_names_done(&names);
+    }
+}
+
+static const struct {
+    const char *line, *error;
+} refused_lines[] = {
+    {"{\"events\":[{\"kind\":\"BOGUS\"}]}", "kind: this version knows no event \"BOGUS\""},
+    {"{\"events\":[{\"kind\":\"NODE_SET\"}]}", "NODE_SET: node is missing"},
+    {"{\"events\":[{\"kind\":\"NODE_SET\",\"node\":{}}]}", "NODE_SET: node: name is missing"},
+    {"{\"events\":[{\"kind\":\"NODE_SET\",\"node\":{\"name\":\"a\",\"colour\":1}}]}",
+     "NODE_SET: node: \"colour\" is no field of gang_node_facts"},
+    {"{\"events\":[{\"kind\":\"NODE_SET\",\"node\":{\"name\":\"a\",\"allocatable\":[\"cpu\"]}}]}",
+     "NODE_SET: node: allocatable: is not whole rows"},
+    {"{\"events\":[{\"kind\":\"POD_GONE\",\"gone\":{\"ns\":\"a\"}}]}",
+     "POD_GONE: gone: a name is missing"},
+    {"{\"events\":[{\"kind\":\"FILTER\"}]}", "FILTER: id: calls have one, others not"},
+    {"{\"new\":[\"a\"],\"events\":[{\"kind\":\"FILTER\",\"id\":1,\"names\":\"0-1\"}]}",
+     "FILTER: names: no list of numbers of known names"},
+    {"{\"new\":[\"a\",\"a\"],\"events\":[]}", "new[1] is no new name"},
+};
+
+static void what_is_wrong_is_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(refused_lines); i++) {
+        struct record_names names = {.numbers = MAP_INIT};
+        struct map pool = MAP_INIT;
+        struct gang_event ev;
+        struct err err;
+        json_t *line = json_loads(refused_lines[i].line, 0, NULL);
+        assert_non_null(line);
+        assert_true(decode_line(line, &names, &pool, &ev, &err) < 0);
+        assert_string_equal(err.text, refused_lines[i].error);
+        json_decref(line);
+        record_names_done(&names);
+        record_pool_done(&pool);
+    }
+}
+
+/* ---- a recording of a small world ---- */
+
+static struct gang_event node_set(const char *name, int64_t gpus)
+{
+    struct gang_node_facts *n = gang_node_facts_new();
+    n->name = xstrdup(name);
+    gang_amounts_add(&n->allocatable, "pods", 110);
+    gang_amounts_add(&n->allocatable, "nvidia.com/gpu", gpus);
+    return (struct gang_event){.kind = GANG_EV_NODE_SET, .node = n};
+}
+
+static struct gang_pod_facts *pod_facts(int i)
+{
+    struct gang_pod_facts *p = gang_pod_facts_new();
+    p->ns = xstrdup("ml");
+    p->name = xasprintf("p%d", i);
+    p->uid = xasprintf("u%d", i);
+    p->scheduler = xstrdup("default-scheduler");
+    p->group = (struct gang_ref){xstrdup("scheduling.x-k8s.io"), xstrdup("ml"), xstrdup("g")};
+    p->containers = xcalloc(1, sizeof *p->containers);
+    p->n_containers = 1;
+    gang_amounts_add(&p->containers[0].requests, "nvidia.com/gpu", 1);
+    return p;
+}
+
+static struct gang_event group_set(int64_t min)
+{
+    struct gang_group_facts *g = gang_group_facts_new();
+    g->ref = (struct gang_ref){xstrdup("scheduling.x-k8s.io"), xstrdup("ml"), xstrdup("g")};
+    g->uid = xstrdup("ug");
+    g->min_member = min;
+    return (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = g};
+}
+
+static void step(struct gang_core *core, struct recorder *r, usec_t now, struct gang_event *events,
+                 size_t n)
+{
+    size_t n_effects;
+    recorder_events(r, now, events, n);
+    const struct gang_effect *effects = gang_step(core, now, events, n, &n_effects);
+    recorder_effects(r, effects, n_effects);
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+}
+
+/* Eight members and a plan for them, asked for by filter, pass after pass. */
+static void live(struct gang_core *core, struct recorder *r, int steps)
+{
+    static const char *const names[] = {"a", "b"};
+    usec_t now = usec_now();
+    struct gang_event first[12] = {node_set("a", 4), node_set("b", 4), group_set(8)};
+    for (int i = 0; i < 8; i++)
+        first[3 + i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = pod_facts(i)};
+    first[11].kind = GANG_EV_SYNCED;
+    step(core, r, now, first, ARRAY_SIZE(first));
+    for (int i = 0; i < steps; i++) {
+        struct gang_event call = {.kind = GANG_EV_FILTER,
+                                  .id = (uint64_t)i + 1,
+                                  .pod = pod_facts(i % 8),
+                                  .names = names,
+                                  .n_names = 2};
+        step(core, r, now += 1000, &call, 1);
+    }
+    struct gang_event stop = {.kind = GANG_EV_STOP};
+    step(core, r, now, &stop, 1);
+}
+
+static char *record_world(int steps, int64_t limit, size_t backlog)
+{
+    char *path = file_make("");
+    struct err err;
+    struct gang_config config = gang_config_default();
+    const struct recorder_options options = {path, limit, backlog};
+    log_setup(LOG_ERROR, LOG_TEXT);
+    struct recorder *r = recorder_open(&options, &config, &err);
+    if (!r)
+        fail_msg("%s", err.text);
+    struct gang_core *core = gang_core_new(&config);
+    live(core, r, steps);
+    gang_core_free(core);
+    assert_null(recorder_close(r));
+    return path;
+}
+
+static void replay(const char *path, struct replay *r)
+{
+    static const struct replay_options options = {.check = true};
+    struct err err;
+    if (replay_file(path, &options, r, &err) < 0)
+        fail_msg("%s", err.text);
+}
+
+static char *contents(const char *path)
+{
+    struct buf b = BUF_INIT;
+    char chunk[4096];
+    FILE *f = fopen(path, "re");
+    for (size_t n; (n = fread(chunk, 1, sizeof chunk, f)) > 0;)
+        buf_append(&b, chunk, n);
+    fclose(f);
+    return buf_steal(&b);
+}
+
+static void C15_a_recording_replays_to_the_same_decisions(void **state)
+{
+    (void)state;
+    cleanup_file char *path = record_world(100, RECORDER_LIMIT, RECORDER_BACKLOG);
+    struct replay r;
+    struct stat st;
+    replay(path, &r);
+    assert_false(r.differs);
+    assert_false(r.cut);
+    assert_string_equal(r.end, "stopped");
+    assert_string_equal(r.version, MUSTER_VERSION);
+    assert_int_equal(r.steps, 102);
+    assert_int_equal(r.events, 12 + 100 + 1);
+    assert_true(r.effects >= 100);
+    assert_int_equal(r.stats.plans_made, 1);
+    assert_int_equal(r.stats.pods, 8);
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(st.st_mode & 0777, 0600);
+    replay_done(&r);
+}
+
+/* The text with the n-th line's first `from` written as `to`. */
+static char *changed(const char *text, int line, const char *from, const char *to)
+{
+    const char *at = text;
+    for (int i = 1; i < line; i++)
+        at = strchr(at, '\n') + 1;
+    at = strstr(at, from);
+    assert_non_null(at);
+    return xasprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+static void C15_another_decision_is_found_and_shown(void **state)
+{
+    (void)state;
+    cleanup_file char *path = record_world(20, RECORDER_LIMIT, RECORDER_BACKLOG);
+    cleanup_free char *text = contents(path);
+    static const struct {
+        int line;
+        const char *from, *to;
+    } changes[] = {
+        {5, "\"effects\":[{\"do\":\"reply filter\",\"id\":3",
+         "\"effects\":[{\"do\":\"reply "
+         "filter\",\"id\":4"},
+        {5, "\"effects\":[", "\"effects\":[{\"do\":\"bind\"},"},
+        {5, "\"effects\":[{\"do\":\"reply filter\"",
+         "\"effects\":[],\"was\":[{\"do\":\"reply "
+         "filter\""},
+        {2, "\"nvidia.com/gpu\",4", "\"nvidia.com/gpu\",3"}, /* another picture, another answer */
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(changes); i++) {
+        cleanup_free char *other = changed(text, changes[i].line, changes[i].from, changes[i].to);
+        cleanup_file char *file = file_make(other);
+        struct replay r;
+        replay(file, &r);
+        assert_true(r.differs);
+        assert_int_equal(r.steps, changes[i].line - 1);
+        assert_true(*r.recorded || *r.decided);
+        assert_string_not_equal(r.recorded, r.decided);
+        replay_done(&r);
+    }
+}
+
+static void C15_a_recording_that_was_cut_off_is_replayed_as_far_as_it_goes(void **state)
+{
+    (void)state;
+    cleanup_file char *path = record_world(20, RECORDER_LIMIT, RECORDER_BACKLOG);
+    cleanup_free char *text = contents(path);
+    size_t head = strcspn(text, "\n") + 1;
+    for (size_t n = head; n < strlen(text); n += 37) {
+        cleanup_free char *part = xstrndup(text, n);
+        cleanup_file char *file = file_make(part);
+        uint64_t lines = 0;
+        for (const char *p = part; (p = strchr(p, '\n')) != NULL; p++)
+            lines++;
+        struct replay r;
+        replay(file, &r);
+        assert_false(r.differs);
+        assert_null(r.end);
+        assert_int_equal(r.cut, part[n - 1] != '\n');
+        assert_int_equal(r.steps, lines - 1);
+        replay_done(&r);
+    }
+}
+
+static void what_is_no_recording_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *error;
+    } cases[] = {
+        {"", "is empty"},
+        {"{\"recording\":1", "is empty"},
+        {"kind: Pod\n", "line 1 is no JSON"},
+        {"{\"kind\":\"Pod\"}\n", "is no recording"},
+        {"{\"recording\":2,\"muster\":\"9.9\"}\n", "is of format 2, this muster reads 1"},
+        {"{\"recording\":1}\n", "line 1: config: is not an object"},
+        {"{\"recording\":1,\"config\":{\"hold\":\"x\"}}\n", "config: hold: is not a whole number"},
+        {"{\"recording\":1,\"config\":{}}\n{}\n", "line 2 is no step"},
+        {"{\"recording\":1,\"config\":{}}\n{\"now\":-1,\"events\":[],\"effects\":[]}\n",
+         "line 2: now goes back"},
+        {"{\"recording\":1,\"config\":{}}\n{\"now\":1,\"events\":[3],\"effects\":[]}\n",
+         "line 2: kind: this version knows no event"},
+        {"{\"recording\":1,\"config\":{}}\n{\"now\":1,\nx", "line 2 is no JSON"},
+    };
+    static const struct replay_options options = {.check = false};
+    struct replay r;
+    struct err err;
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_file char *file = file_make(cases[i].text);
+        assert_true(replay_file(file, &options, &r, &err) < 0);
+        if (!strstr(err.text, cases[i].error))
+            fail_msg("\"%s\" does not say \"%s\"", err.text, cases[i].error);
+        replay_done(&r);
+    }
+    assert_true(replay_file("/nowhere/rec", &options, &r, &err) < 0);
+    assert_string_equal(err.text, "cannot be opened: No such file or directory");
+    replay_done(&r);
+}
+
+/* ---- the file ---- */
+
+static void the_recording_ends_at_its_limit(void **state)
+{
+    (void)state;
+    cleanup_file char *path = record_world(2000, 20000, RECORDER_BACKLOG);
+    struct replay r;
+    struct stat st;
+    replay(path, &r);
+    assert_false(r.differs);
+    assert_string_equal(r.end, "it has reached its size limit (--record-limit)");
+    assert_true(r.steps > 10 && r.steps < 2000);
+    assert_int_equal(stat(path, &st), 0);
+    assert_true(st.st_size > 10000 && st.st_size < 20200);
+    replay_done(&r);
+}
+
+static void the_recording_ends_when_the_disk_is_too_slow(void **state)
+{
+    (void)state;
+    cleanup_file char *path = record_world(10, RECORDER_LIMIT, 1000); /* the first step is longer */
+    struct replay r;
+    replay(path, &r);
+    assert_string_equal(r.end, "the disk is slower than what is recorded");
+    assert_int_equal(r.steps, 0);
+    replay_done(&r);
+}
+
+static void a_full_disk_ends_the_recording_and_nothing_else(void **state)
+{
+    (void)state;
+    struct rlimit limit, small;
+    getrlimit(RLIMIT_FSIZE, &limit);
+    small = limit;
+    small.rlim_cur = 30000;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &small);
+    cleanup_file char *path = record_world(20000, RECORDER_LIMIT, RECORDER_BACKLOG);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    struct replay r;
+    replay(path, &r);
+    assert_false(r.differs);
+    assert_null(r.end);
+    assert_true(r.cut);
+    assert_true(r.steps > 10);
+    replay_done(&r);
+}
+
+static void an_older_recording_is_kept_and_odd_files_are_refused(void **state)
+{
+    (void)state;
+    cleanup_file char *path = file_make("old\n");
+    cleanup_file char *old = xasprintf("%s.old", path);
+    struct gang_config config = gang_config_default();
+    struct err err;
+    struct recorder_options options = {path, RECORDER_LIMIT, RECORDER_BACKLOG};
+    struct recorder *r = recorder_open(&options, &config, &err);
+    assert_non_null(r);
+    recorder_close(r);
+    cleanup_free char *kept = contents(old);
+    assert_string_equal(kept, "old\n");
+    options.path = "/dev/null";
+    assert_null(recorder_open(&options, &config, &err));
+    assert_string_equal(err.text, "/dev/null is no file: name one to be written");
+    options.path = "/nowhere/rec";
+    assert_null(recorder_open(&options, &config, &err));
+    assert_non_null(strstr(err.text, "/nowhere/rec cannot be written: "));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_member_of_the_headers_is_in_the_tables),
+        cmocka_unit_test(every_event_comes_back_with_every_member),
+        cmocka_unit_test(each_member_is_written_under_its_name),
+        cmocka_unit_test(a_line_looks_as_documented),
+        cmocka_unit_test(damaged_lines_are_refused_with_the_place),
+        cmocka_unit_test(what_is_wrong_is_named),
+        cmocka_unit_test(C15_a_recording_replays_to_the_same_decisions),
+        cmocka_unit_test(C15_another_decision_is_found_and_shown),
+        cmocka_unit_test(C15_a_recording_that_was_cut_off_is_replayed_as_far_as_it_goes),
+        cmocka_unit_test(what_is_no_recording_is_refused),
+        cmocka_unit_test(the_recording_ends_at_its_limit),
+        cmocka_unit_test(the_recording_ends_when_the_disk_is_too_slow),
+        cmocka_unit_test(a_full_disk_ends_the_recording_and_nothing_else),
+        cmocka_unit_test(an_older_recording_is_kept_and_odd_files_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
