@@ -26,7 +26,7 @@ struct kind {
     bool synced;
 };
 
-enum { SOURCE_NODES, SOURCE_PODS, SOURCE_CLAIMS, SOURCE_VOLUMES, N_SOURCES };
+enum { SOURCE_NODES, SOURCE_PODS, SOURCE_CLAIMS, SOURCE_VOLUMES, SOURCE_CLASSES, N_SOURCES };
 
 struct api {
     struct cluster base;
@@ -135,6 +135,23 @@ static void volume_gone(void *feed, const char *ns, const char *name)
     claims_volume_gone(api_of(feed)->claims, name);
 }
 
+static int set_class(void *feed, json_t *object, struct err *err)
+{
+    struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = decode_class(object, err)};
+    if (!ev.class)
+        return -1;
+    post(api_of(feed), &ev);
+    return 0;
+}
+
+static void class_gone(void *feed, const char *ns, const char *name)
+{
+    (void)ns; /* classes have none */
+    struct gang_event ev = {.kind = GANG_EV_CLASS_GONE};
+    ev.gone = (struct gang_ref){.name = xstrdup(name)};
+    post(api_of(feed), &ev);
+}
+
 static void feed_synced(void *arg)
 {
     struct feed *feed = arg;
@@ -156,6 +173,9 @@ static const struct source {
                        "list and watch persistentvolumeclaims", set_claim, claim_gone, false},
     [SOURCE_VOLUMES] = {"/api/v1/persistentvolumes", "persistentvolumes",
                         "list and watch persistentvolumes", set_volume, volume_gone, false},
+    [SOURCE_CLASSES] = {"/apis/scheduling.k8s.io/v1/priorityclasses", "priorityclasses",
+                        "list and watch priorityclasses in API group scheduling.k8s.io", set_class,
+                        class_gone, false},
 };
 
 static void start_watches(struct api *a)

@@ -55,7 +55,7 @@ static void post_gone(struct builtin *b, enum gang_event_kind kind, const json_t
     struct gang_event ev = {.kind = kind};
     cleanup_free char *group = manifest_group(json);
     ev.gone.name = xstrdup(manifest_name(json));
-    if (kind != GANG_EV_NODE_GONE)
+    if (kind != GANG_EV_NODE_GONE && kind != GANG_EV_CLASS_GONE)
         ev.gone.ns = xstrdup(manifest_ns(json));
     if (kind == GANG_EV_GROUP_GONE)
         ev.gone.api_group = xstrdup(group);
@@ -68,7 +68,7 @@ static void skipped(const struct err *err)
     log_warning("built-in cluster: object skipped", "why", err->text, NULL);
 }
 
-static void show_node(struct builtin *b, const json_t *json, bool gone)
+static void show_node(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
     struct gang_event ev = {.kind = GANG_EV_NODE_SET};
@@ -104,7 +104,7 @@ static void show_pod(struct builtin *b, json_t *json, bool gone)
     sched_show_pod(b, json);
 }
 
-static void show_group(struct builtin *b, const json_t *json, bool gone)
+static void show_group(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
     struct gang_event ev = {.kind = GANG_EV_GROUP_SET};
@@ -120,14 +120,31 @@ static void show_group(struct builtin *b, const json_t *json, bool gone)
         skipped(&err);
 }
 
+static void show_class(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_CLASS_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_CLASS_GONE, json);
+        return;
+    }
+    ev.class = decode_class(json, &err);
+    if (ev.class)
+        builtin_post(b, &ev);
+    else
+        skipped(&err);
+}
+
 static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
 {
-    if (kind == KIND_NODE)
-        show_node(b, json, gone);
-    else if (kind == KIND_POD)
-        show_pod(b, json, gone);
-    else if (kind == KIND_POD_GROUP)
-        show_group(b, json, gone);
+    static void (*const shows[KIND_MAX])(struct builtin *, json_t *, bool) = {
+        [KIND_NODE] = show_node,
+        [KIND_POD] = show_pod,
+        [KIND_POD_GROUP] = show_group,
+        [KIND_PRIORITY_CLASS] = show_class,
+    };
+    if (shows[kind])
+        shows[kind](b, json, gone);
 }
 
 static void show_later(struct builtin *b, struct task *t)
@@ -229,6 +246,13 @@ static void nominate_write(struct builtin *b, struct task *t)
     json_decref(patch);
 }
 
+static void evict_write(struct builtin *b, struct task *t)
+{
+    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    if (o && strcmp(o->uid, t->uid) == 0)
+        run_delete(b, o);
+}
+
 static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t cost,
                        void (*run)(struct builtin *b, struct task *t))
 {
@@ -303,6 +327,9 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_NOMINATE:
         pod_effect(b, e, COST_WRITE, nominate_write);
         break;
+    case GANG_EVICT:
+        pod_effect(b, e, COST_WRITE, evict_write);
+        break;
     case GANG_STATUS:
         write_status(b, &e->status);
         break;
@@ -315,9 +342,19 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_REPLY_BIND:
         sched_reply(b, e);
         break;
-    case GANG_EVICT:
     case GANG_EFFECT_MAX:
         break;
+    }
+}
+
+/* The classes that every API server has. */
+static void show_system_classes(struct builtin *b)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(store_system_classes); i++) {
+        struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = gang_class_facts_new()};
+        ev.class->name = xstrdup(store_system_classes[i].name);
+        ev.class->value = store_system_classes[i].value;
+        builtin_post(b, &ev);
     }
 }
 
@@ -328,6 +365,7 @@ static void start(struct builtin *b)
     if (b->wall < 0)
         b->wall = usec_wall();
     b->listing = true;
+    show_system_classes(b);
     for (size_t i = 0; i < json_array_size(b->scenario->objects); i++)
         run_create(b, json_deep_copy(json_array_get(b->scenario->objects, i)));
     b->listing = false;

@@ -14,7 +14,7 @@
  * No thread, no clock, no randomness: the same scenario and the same calls give the same events.
  * Objects are kept as JSON, as an API server keeps them, and become facts through k8s/decode.h and
  * the dialects, as with a real cluster. What it leaves out: volumes, inter-pod rules, topology
- * spread, preemption, evictions. One thread.
+ * spread, preemption, disruption budgets. One thread.
  */
 #ifndef MUSTER_K8S_BUILTIN_H
 #define MUSTER_K8S_BUILTIN_H

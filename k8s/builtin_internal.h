@@ -156,6 +156,12 @@ const char *builtin_timestamp(const struct builtin *b, char buf[32]);
 
 /* ---- builtin_store.c ---- */
 
+/* Source: scheduling.SystemPriorityClasses(). */
+extern const struct store_class {
+    const char *name;
+    int32_t value;
+} store_system_classes[2];
+
 struct object *store_find(const struct builtin *b, enum manifest_kind kind, const char *api_group,
                           const char *ns, const char *name);
 struct object *store_pod(const struct builtin *b, const char *uid);

@@ -41,13 +41,16 @@ struct object *store_pod(const struct builtin *b, const char *uid)
 
 /* ---- what the API server fills in ---- */
 
-/* The builtin classes: source scheduling.SystemPriorityClasses(). */
+const struct store_class store_system_classes[2] = {
+    {"system-cluster-critical", 2000000000},
+    {"system-node-critical", 2000001000},
+};
+
 static int64_t class_value(const struct builtin *b, const char *name)
 {
-    if (strcmp(name, "system-cluster-critical") == 0)
-        return 2000000000;
-    if (strcmp(name, "system-node-critical") == 0)
-        return 2000001000;
+    for (size_t i = 0; i < ARRAY_SIZE(store_system_classes); i++)
+        if (strcmp(store_system_classes[i].name, name) == 0)
+            return store_system_classes[i].value;
     const struct object *o = store_find(b, KIND_PRIORITY_CLASS, NULL, "", name);
     return o ? json_integer_value(json_object_get(o->json, "value")) : 0;
 }

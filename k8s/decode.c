@@ -164,3 +164,19 @@ void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct 
     f->declared = group_facts(d, pod, name, meta);
     f->declared->uid = xstrdup("");
 }
+
+struct gang_class_facts *decode_class(const json_t *class, struct err *err)
+{
+    struct decoded_metadata meta;
+    int64_t value = 0;
+    if (decode_metadata(class, "PriorityClass", &meta, err) < 0)
+        return NULL;
+    if (field_int(class, "value", INT32_MIN, INT32_MAX, &value, err) < 0) {
+        err_wrap(err, "PriorityClass %s", meta.name);
+        return NULL;
+    }
+    struct gang_class_facts *f = gang_class_facts_new();
+    f->name = xstrdup(meta.name);
+    f->value = (int32_t)value;
+    return f;
+}

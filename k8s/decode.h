@@ -25,4 +25,6 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
                                       struct err *err);
 
+struct gang_class_facts *decode_class(const json_t *class, struct err *err);
+
 #endif

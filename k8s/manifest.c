@@ -173,9 +173,11 @@ static int check_quota(const json_t *quota, struct err *err)
 
 static int check_class(const json_t *class, struct err *err)
 {
-    if (json_is_integer(json_object_get(class, "value")))
-        return 0;
-    return err_set(err, ERR_INVALID, "value is missing: the priority, a number");
+    if (!json_is_integer(json_object_get(class, "value")))
+        return err_set(err, ERR_INVALID, "value is missing: the priority, a number");
+    struct gang_class_facts *facts = decode_class(class, err);
+    gang_class_facts_free(facts);
+    return facts ? 0 : -1;
 }
 
 static int check_decoded(enum manifest_kind kind, const json_t *object, struct err *err)

@@ -63,6 +63,7 @@ struct order *order_new(const struct gang_effect *e)
     case GANG_BIND:
     case GANG_READ_POD:
     case GANG_NOMINATE:
+    case GANG_EVICT:
         o->ns = xstrdup(e->pod.ns);
         o->name = xstrdup(e->pod.name);
         o->uid = xstrdup(e->pod.uid);
@@ -114,6 +115,7 @@ static const struct {
     [GANG_BIND] = {LANE_BIND, bind_send},
     [GANG_READ_POD] = {LANE_READ, read_send},
     [GANG_NOMINATE] = {LANE_NOMINATE, nominate_send},
+    [GANG_EVICT] = {LANE_EVICT, evict_send},
     [GANG_STATUS] = {LANE_STATUS, status_send},
     [GANG_EVENT] = {LANE_EVENT, event_send},
 };
@@ -122,6 +124,7 @@ static const struct lane lane_defaults[LANE_MAX] = {
     [LANE_BIND] = {.name = "bindings", .most = 32, .room = 200000},
     [LANE_READ] = {.name = "reads", .most = 8, .room = 200000},
     [LANE_NOMINATE] = {.name = "nominations", .most = 16, .room = 50000},
+    [LANE_EVICT] = {.name = "evictions", .most = 64, .room = 50000}, /* most are in a pause */
     [LANE_STATUS] = {.name = "statuses", .most = 8, .room = 50000},
     [LANE_EVENT] = {.name = "events", .most = 4, .room = 2000},
     [LANE_NOTICE] = {.name = "notices", .most = 1, .room = 2000},

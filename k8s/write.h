@@ -7,9 +7,10 @@
  *   3. BIND and READ_POD end in an event to the sink; the others end silently or in a log line.
  *
  * Lanes: bindings (first come, first served, a bounded number under way: gang after gang), reads,
- * nominations (newest per pod), statuses (newest per PodGroup and phase), events (rate bounded, the
- * oldest is dropped). While bindings wait, statuses and events go one at a time: progress never
- * stands in the way of a commit. Every lane is bounded.
+ * nominations (newest per pod), evictions (asked for again while a budget forbids them), statuses
+ * (newest per PodGroup and phase), events (rate bounded, the oldest is dropped). While bindings
+ * wait, statuses and events go one at a time: progress never stands in the way of a commit. Every
+ * lane is bounded.
  */
 #ifndef MUSTER_K8S_WRITE_H
 #define MUSTER_K8S_WRITE_H

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_internal.h - what write.c (lanes), write_pod.c (bindings, reads, nominations),
+ * write_internal.h - what write.c (lanes), write_pod.c (bindings, reads, nominations,
+ * evictions),
  * write_status.c and write_event.c share.
  *
  * An order is owned by one thing at a time: the mail, the queue of its lane, or a flight. A flight
@@ -37,6 +38,7 @@ enum lane_id {
     LANE_BIND,
     LANE_READ,
     LANE_NOMINATE,
+    LANE_EVICT,
     LANE_STATUS,
     LANE_EVENT,
     LANE_NOTICE,
@@ -87,7 +89,7 @@ struct writer {
     struct map flying;      /* keys of groups and pods that have a flight -> struct flight */
     struct map series;      /* "uid reason text" -> struct series */
     struct bucket events, notices;
-    bool status_forbidden, event_forbidden, nominate_forbidden; /* logged */
+    bool status_forbidden, event_forbidden, nominate_forbidden, evict_forbidden; /* logged */
 };
 
 /* Starts a call of the flight. */
@@ -101,6 +103,7 @@ void flight_end(struct flight *f);
 void bind_send(struct flight *f);
 void read_send(struct flight *f);
 void nominate_send(struct flight *f);
+void evict_send(struct flight *f);
 void status_send(struct flight *f);
 void event_send(struct flight *f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bindings, reads and nominations of pods. Every write carries the UID: a pod that was deleted and
- * created anew under the same name is never touched (seen on kube-apiserver 1.36: 409).
+ * Bindings, reads, nominations and evictions of pods. Every write carries the UID: a pod that was
+ * deleted and created anew under the same name is never touched (seen on kube-apiserver 1.36: 409).
  */
 #include "base/log.h"
 #include "k8s/field.h"
@@ -145,4 +145,58 @@ void nominate_send(struct flight *f)
                                          .timeout = WRITE_TIMEOUT,
                                          .max_body = POD_MAX_BODY},
                 nominate_done);
+}
+
+/* ---- EVICT ---- */
+
+/* Pauses double up to 15 s: about seven minutes for a budget to allow it. */
+#define EVICT_TRIES 40
+#define EVICT_FIRST USEC_PER_SEC
+
+static void evict_failed(struct writer *w, const struct order *o, const struct client_reply *reply)
+{
+    struct err err;
+    client_reply_error(reply, &err);
+    if (!reply->error && reply->status == 403) {
+        if (!w->evict_forbidden)
+            log_error("the API server does not let muster evict pods; grant the missing rule",
+                      "rule", "create pods/eviction", "error", err.text, NULL);
+        w->evict_forbidden = true;
+        return;
+    }
+    log_warning("a pod of a failed commit could not be evicted", "namespace", o->ns, "pod", o->name,
+                "error", err.text, NULL);
+}
+
+static void evict_done(struct flight *f, const struct client_reply *reply)
+{
+    /* A disruption budget that forbids it for now is a 429. */
+    if (reply_is_temporary(reply) && flight_retry(f, EVICT_TRIES, EVICT_FIRST))
+        return;
+    /* 404: it is gone; 409: another pod has its name. */
+    bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
+    if (!client_ok(reply) && !gone)
+        evict_failed(f->writer, f->order, reply);
+    flight_end(f);
+}
+
+void evict_send(struct flight *f)
+{
+    const struct order *o = f->order;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, o, "/eviction");
+    cleanup_json json_t *body =
+        json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}}}", "apiVersion", "policy/v1", "kind",
+                  "Eviction", "metadata", "namespace", o->ns, "name", o->name, "deleteOptions",
+                  "preconditions", "uid", o->uid);
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    flight_send(f,
+                &(struct client_request){.verb = "create",
+                                         .resource = "evictions",
+                                         .method = "POST",
+                                         .path = buf_str(&path),
+                                         .content_type = "application/json",
+                                         .body = text,
+                                         .timeout = WRITE_TIMEOUT},
+                evict_done);
 }

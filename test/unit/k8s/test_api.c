@@ -26,6 +26,8 @@
 #define VERSION  "GET /apis/scheduling.volcano.sh/v1beta1"
 #define GROUPS   "GET /apis/scheduling.volcano.sh/v1beta1/podgroups"
 #define W_GROUPS "WATCH /apis/scheduling.volcano.sh/v1beta1/podgroups"
+#define CLASSES  "GET /apis/scheduling.k8s.io/v1/priorityclasses"
+#define W_CLASS  "WATCH /apis/scheduling.k8s.io/v1/priorityclasses"
 #define BINDING  "POST /api/v1/namespaces/ml/pods/p/binding"
 
 #define META(name, version)                                                                        \
@@ -62,6 +64,12 @@ static void on_event(void *arg, struct gang_event *ev)
         break;
     case GANG_EV_GROUP_GONE:
         buf_printf(b, "-group %s/%s/%s;", ev->gone.api_group, ev->gone.ns, ev->gone.name);
+        break;
+    case GANG_EV_CLASS_SET:
+        buf_printf(b, "+class %s %d;", ev->class->name, (int)ev->class->value);
+        break;
+    case GANG_EV_CLASS_GONE:
+        buf_printf(b, "-class %s;", ev->gone.name);
         break;
     case GANG_EV_POD_GONE:
         buf_printf(b, "-pod %s/%s;", ev->gone.ns, ev->gone.name);
@@ -247,6 +255,38 @@ static void claims_are_joined_with_their_volumes(void **state)
     assert_heard(x, "-claim ml/c;");
 }
 
+#define CLASS(version)                                                                             \
+    "{\"metadata\":{\"name\":\"high\",\"uid\":\"uc\",\"resourceVersion\":\"" version               \
+    "\"},\"value\":1000}"
+
+static void priority_classes_are_followed(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer_late(x->api, CLASSES, 200, LIST("7", CLASS("3")));
+    open_cluster(x);
+    assert_heard(x, "+node n1;");
+    assert_not_heard(x, "SYNCED");
+    fake_release(x->api);
+    assert_heard(x, "+class high 1000;SYNCED;");
+    while (fake_count(x->api, W_CLASS) == 0)
+        usleep(1000);
+    usleep(50000);
+    fake_push(x->api, W_CLASS, "{\"type\":\"DELETED\",\"object\":" CLASS("8") "}\n", FAKE_OPEN);
+    assert_heard(x, "-class high;");
+}
+
+static void without_the_right_to_read_priority_classes_it_is_synced(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, CLASSES, 403, "{\"message\":\"priorityclasses is forbidden\"}");
+    fake_answer(x->api, CLASSES, 200, LIST("7", CLASS("3")));
+    open_cluster(x);
+    assert_heard(x, "SYNCED;");
+    assert_heard(x, "+class high 1000;"); /* granted later */
+}
+
 static void a_crd_may_come_later_and_go_again(void **state)
 {
     struct fixture *x = *state;
@@ -340,6 +380,8 @@ int main(void)
         TEST(without_the_right_to_read_podgroups_it_is_synced),
         TEST(without_the_right_to_read_volumes_it_is_synced),
         TEST(claims_are_joined_with_their_volumes),
+        TEST(priority_classes_are_followed),
+        TEST(without_the_right_to_read_priority_classes_it_is_synced),
         TEST(a_crd_may_come_later_and_go_again),
         TEST(bindings_that_wait_are_written_before_it_closes),
         TEST(closing_keeps_its_deadline),

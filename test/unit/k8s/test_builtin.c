@@ -283,8 +283,8 @@ static void a_pod_is_filtered_bound_runs_and_ends(void **state)
     (void)state;
     struct core *c = begin(NODES "objects:\n" POD("p"));
     run(c, 0);
-    assert_string_equal(buf_str(&c->trace), "0 NODE_SET\n0 NODE_SET\n0 pod p - 0\n0 SYNCED\n"
-                                            "0 filter p 2 a\n");
+    assert_string_equal(buf_str(&c->trace), "0 CLASS_SET\n0 CLASS_SET\n0 NODE_SET\n0 NODE_SET\n"
+                                            "0 pod p - 0\n0 SYNCED\n0 filter p 2 a\n");
     assert_int_equal(c->prioritizes, 1);
     run(c, 2999);
     assert_int_equal(c->binds, 0);

@@ -318,6 +318,41 @@ static void node_without_allocatable_offers_its_capacity(void **state)
     gang_node_facts_free(f);
 }
 
+/* ---- priority classes ---- */
+
+static void priority_classes_are_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int value;
+        const char *error; /* NULL: it can be read */
+    } cases[] = {
+        {"{\"metadata\":{\"name\":\"high\"},\"value\":1000}", 1000, NULL},
+        {"{\"metadata\":{\"name\":\"high\"},\"value\":-2147483648}", INT32_MIN, NULL},
+        {"{\"metadata\":{\"name\":\"high\"}}", 0, NULL},
+        {"{\"metadata\":{\"name\":\"high\"},\"value\":2147483648}", 0,
+         "PriorityClass high: value is 2147483648"},
+        {"{\"metadata\":{\"name\":\"high\"},\"value\":\"1\"}", 0,
+         "PriorityClass high: value is a string"},
+        {"{\"value\":1}", 0, "PriorityClass: metadata.name is missing"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_json json_t *json = parse(cases[i].text);
+        struct err err = {.text = ""};
+        struct gang_class_facts *f = decode_class(json, &err);
+        if (cases[i].error) {
+            assert_null(f);
+            assert_non_null(strstr(err.text, cases[i].error));
+            continue;
+        }
+        assert_non_null(f);
+        assert_string_equal(f->name, "high");
+        assert_int_equal(f->value, cases[i].value);
+        gang_class_facts_free(f);
+    }
+}
+
 /* ---- what cannot be read ---- */
 
 static void errors_name_the_object_and_the_field(void **state)
@@ -407,6 +442,7 @@ int main(void)
         cmocka_unit_test(times_are_read),
         cmocka_unit_test(node_is_read),
         cmocka_unit_test(node_without_allocatable_offers_its_capacity),
+        cmocka_unit_test(priority_classes_are_read),
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(absurd_counts_are_refused),
         cmocka_unit_test(a_pod_of_thousands_of_resources_is_refused),

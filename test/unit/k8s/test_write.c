@@ -312,6 +312,54 @@ static void a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone(void **sta
     assert_int_equal(fake_count(x->api, "PATCH " POD("q") "/status"), 1);
 }
 
+/* ---- evictions ---- */
+
+#define EVICTION "POST " POD("p") "/eviction"
+
+static void C06_an_eviction_names_that_very_pod(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, EVICTION, 201, "{}");
+    pod_effect(x, GANG_EVICT, "p", "u", NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_string_equal(
+        fake_body(x->api, EVICTION, 0),
+        "{\"apiVersion\":\"policy/v1\",\"kind\":\"Eviction\",\"metadata\":{\"namespace\":"
+        "\"ns\",\"name\":\"p\"},\"deleteOptions\":{\"preconditions\":{\"uid\":\"u\"}}}");
+    assert_int_equal(fake_count(x->api, EVICTION), 1);
+}
+
+static void C06_an_eviction_that_a_budget_forbids_is_asked_for_again(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, EVICTION, 429, "{\"message\":\"Cannot evict pod\"}");
+    fake_answer(x->api, EVICTION, 201, "{}");
+    usec_t begin = usec_now();
+    pod_effect(x, GANG_EVICT, "p", "u", NULL);
+    /* It holds up nobody else. */
+    fake_answer(x->api, "POST " POD("q") "/eviction", 201, "{}");
+    pod_effect(x, GANG_EVICT, "q", "v", NULL);
+    run_until(x, fake_count(x->api, "POST " POD("q") "/eviction") == 1);
+    assert_int_equal(fake_count(x->api, EVICTION), 1);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, EVICTION), 2);
+    assert_true(usec_now() - begin >= 500 * USEC_PER_MSEC);
+}
+
+static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
+{
+    struct fixture *x = *state;
+    static const unsigned statuses[] = {404, 409, 403, 422};
+    for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+        cleanup_free char *name = xasprintf("p%zu", i);
+        cleanup_free char *route = xasprintf("POST " POD("%s") "/eviction", name);
+        fake_answer(x->api, route, statuses[i], "{\"message\":\"why\"}");
+        pod_effect(x, GANG_EVICT, name, "u", NULL);
+        run_until(x, !writer_busy(x->writer));
+        assert_int_equal(fake_count(x->api, route), 1);
+    }
+}
+
 /* ---- statuses ---- */
 
 static void status_effect(struct fixture *x, enum gang_state state, int running)
@@ -448,6 +496,22 @@ static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state
         json_integer_value(json_object_get(json_object_get(third, "status"), "running")), 8);
 }
 
+static void nothing_is_written_about_a_gang_without_an_object(void **state)
+{
+    (void)state;
+    struct gang_ref ref = {letters("gang.scheduling.koordinator.sh"), letters("ns"), letters("g")};
+    struct gang_effect e = {.kind = GANG_STATUS};
+    e.status = (struct gang_status){.ref = &ref, .uid = "", .text = "", .help = ""};
+    assert_null(order_new(&e));
+    e = (struct gang_effect){.kind = GANG_EVENT};
+    e.event.kind = "PodGroup";
+    e.event.api_group = "pod-group.scheduling.sigs.k8s.io";
+    e.event.ns = "ns";
+    e.event.name = "g";
+    e.event.reason = e.event.message = "x";
+    assert_null(order_new(&e));
+}
+
 /* ---- events ---- */
 
 static void event_effect(struct fixture *x, const char *uid, const char *message)
@@ -540,12 +604,16 @@ int main(void)
         TEST(a_nomination_is_a_patch_of_that_very_pod),
         TEST(nominations_of_one_pod_overtake_each_other_but_never_cross),
         TEST(a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone),
+        TEST(C06_an_eviction_names_that_very_pod),
+        TEST(C06_an_eviction_that_a_budget_forbids_is_asked_for_again),
+        TEST(C06_an_eviction_that_cannot_be_is_not_asked_for_again),
         TEST(a_status_goes_where_the_server_keeps_it),
         TEST(an_unchanged_status_is_not_written),
         TEST(our_own_write_is_known_before_the_watch_shows_it),
         TEST(a_conflict_is_read_and_tried_again),
         TEST(a_group_that_is_gone_or_another_one_is_left_alone),
         TEST(S05_figures_overtake_each_other_but_no_phase_is_skipped),
+        TEST(nothing_is_written_about_a_gang_without_an_object),
         TEST(an_event_names_its_object_and_counts_up),
         TEST(events_are_bounded_in_rate_and_number),
     };

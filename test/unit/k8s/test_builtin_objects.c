@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The built-in cluster as a source of facts: what is shown of priority classes and of PodGroups
+ * that make no sense, and what an eviction does. No pod here waits for a scheduler.
+ */
+#include "k8s/builtin.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "k8s/field.h"
+
+#define ORIGIN (50 * USEC_PER_SEC)
+
+struct fixture {
+    struct cluster *cluster;
+    usec_t now;
+    struct buf shown; /* one line for each event */
+};
+
+static void post(void *arg, struct gang_event *ev)
+{
+    struct fixture *x = arg;
+    struct buf *b = &x->shown;
+    switch (ev->kind) {
+    case GANG_EV_CLASS_SET:
+        buf_printf(b, "class %s %d\n", ev->class->name, (int)ev->class->value);
+        break;
+    case GANG_EV_CLASS_GONE:
+        assert_null(ev->gone.ns);
+        buf_printf(b, "no class %s\n", ev->gone.name);
+        break;
+    case GANG_EV_POD_SET:
+        buf_printf(b, "pod %s%s\n", ev->pod->name, ev->pod->deleting ? " deleting" : "");
+        break;
+    case GANG_EV_POD_GONE:
+        buf_printf(b, "no pod %s\n", ev->gone.name);
+        break;
+    case GANG_EV_GROUP_SET:
+        buf_printf(b, "group %s: %s\n", ev->group->ref.name,
+                   ev->group->invalid ? ev->group->invalid : "fine");
+        break;
+    default:
+        break;
+    }
+    gang_event_done(ev);
+}
+
+static struct fixture *begin(const char *text)
+{
+    struct err err = {0};
+    struct scenario *s = scenario_parse("t.yaml", ".", text, strlen(text), &err);
+    if (!s)
+        fail_msg("%s", err.text);
+    struct fixture *x = xcalloc(1, sizeof *x);
+    struct cluster_sink sink = {post, x};
+    x->cluster = builtin_cluster_new(s, &sink, /* wall= */ 0);
+    return x;
+}
+
+/* What is shown from where it stands until then on the scenario's clock. */
+static const char *shown(struct fixture *x, usec_t until)
+{
+    buf_clear(&x->shown);
+    if (!x->now)
+        x->now = ORIGIN;
+    for (usec_t at; (at = x->cluster->ops->next(x->cluster)) <= ORIGIN + until;) {
+        x->now = at > x->now ? at : x->now;
+        x->cluster->ops->advance(x->cluster, x->now);
+    }
+    x->now = ORIGIN + until;
+    return buf_str(&x->shown);
+}
+
+static void end(struct fixture *x)
+{
+    x->cluster->ops->close(x->cluster, 0);
+    buf_done(&x->shown);
+    free(x);
+}
+
+#define CLASS(name, value)                                                                         \
+    "{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: " name               \
+    "}, value: " value "}\n"
+
+static void priority_classes_are_shown(void **state)
+{
+    (void)state;
+    struct fixture *x = begin("objects:\n- " CLASS(
+        "train", "50") "timetable:\n"
+                       "- {at: 1s, create: [" CLASS(
+                           "high",
+                           "1000") "]}\n"
+                                   "- {at: 2s, delete: [{kind: PriorityClass, name: train}]}\n");
+    assert_string_equal(shown(x, 0), "class system-cluster-critical 2000000000\n"
+                                     "class system-node-critical 2000001000\n"
+                                     "class train 50\n");
+    assert_string_equal(shown(x, 1500 * USEC_PER_MSEC), "class high 1000\n");
+    assert_string_equal(shown(x, 2500 * USEC_PER_MSEC), "no class train\n");
+    end(x);
+}
+
+static void a_class_without_a_number_is_refused(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "objects:\n- " CLASS("x", "high"),
+        "objects:\n- " CLASS("x", "3000000000"),
+    };
+    static const char *const wants[] = {"value is missing", "value is 3000000000"};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+        struct err err = {0};
+        assert_null(scenario_parse("t.yaml", ".", texts[i], strlen(texts[i]), &err));
+        assert_non_null(strstr(err.text, wants[i]));
+    }
+}
+
+static void a_group_that_makes_no_sense_is_shown_with_the_reason(void **state)
+{
+    (void)state;
+    struct fixture *x = begin("objects:\n"
+                              "- {apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, "
+                              "metadata: {name: g}, spec: {minMember: -1}}\n");
+    assert_non_null(strstr(shown(x, 0), "group g: spec.minMember is -1, must be between 0 and"));
+    end(x);
+}
+
+static void a_gang_that_pods_declare_has_no_object(void **state)
+{
+    (void)state;
+    static const char text[] = "objects:\n"
+                               "- {apiVersion: gang.scheduling.koordinator.sh/v1, kind: PodGroup, "
+                               "metadata: {name: g}}\n";
+    struct err err = {0};
+    assert_null(scenario_parse("t.yaml", ".", text, strlen(text), &err));
+    assert_non_null(strstr(err.text, "is not known to the built-in cluster"));
+}
+
+static void evict(struct fixture *x, const char *name, const char *uid)
+{
+    struct gang_effect e = {.kind = GANG_EVICT};
+    e.pod.ns = "default";
+    e.pod.name = name;
+    e.pod.uid = uid;
+    x->cluster->ops->apply(x->cluster, x->now, &e);
+}
+
+static void C06_an_evicted_pod_ends_but_never_another_of_its_name(void **state)
+{
+    (void)state;
+    struct fixture *x = begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
+                              "- {apiVersion: v1, kind: Pod, metadata: {name: p}, spec: {nodeName: "
+                              "a, containers: [{name: c}]}}\n");
+    shown(x, 1 * USEC_PER_SEC);
+    const json_t *pod = builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", "p");
+    cleanup_free char *uid = xstrdup(field_peek(pod, "metadata", "uid", NULL));
+    evict(x, "p", "another");
+    evict(x, "q", uid);
+    assert_string_equal(shown(x, 2 * USEC_PER_SEC), "");
+    evict(x, "p", uid);
+    assert_string_equal(shown(x, 2500 * USEC_PER_MSEC), "pod p deleting\n");
+    assert_string_equal(shown(x, 4 * USEC_PER_SEC), "no pod p\n");
+    end(x);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(priority_classes_are_shown),
+        cmocka_unit_test(a_class_without_a_number_is_refused),
+        cmocka_unit_test(a_group_that_makes_no_sense_is_shown_with_the_reason),
+        cmocka_unit_test(a_gang_that_pods_declare_has_no_object),
+        cmocka_unit_test(C06_an_evicted_pod_ends_but_never_another_of_its_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
