@@ -26,6 +26,8 @@
 
 #define RETRY_FIRST (200 * USEC_PER_MSEC)
 #define RETRY_LAST  (5 * USEC_PER_SEC)
+/* A PodDisruptionBudget may refuse an eviction for so long. */
+#define EVICT_LIMIT (300 * USEC_PER_SEC)
 
 /* ---- open calls ---- */
 
@@ -80,8 +82,8 @@ static void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
 void hold_timer_fired(struct gang_core *core, struct gang *gang)
 {
     core->stats.hold_timeouts++;
-    struct tally t = tally(core, gang);
-    cleanup_free char *text = reason_hold(gang, &t, core->config.hold);
+    gang_count(core, gang);
+    cleanup_free char *text = reason_hold(gang, core->config.hold);
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         if (slot->pod && slot->pod->held)
             reply_bind(core, slot->pod, text);
@@ -122,6 +124,7 @@ static void begin_binding(struct gang_core *core, struct pod *pod, struct node *
         slot_free(core, pod->slot); /* the reservation becomes the charge */
     charge(core, pod, node, CHARGE_BINDING);
     pod->bind_tries = 0;
+    pod->commit = pod->gang ? pod->gang->commits : 0;
     list_remove(&pod->in_starved);
     if (pod->call)
         timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
@@ -137,14 +140,14 @@ void bind_held(struct gang_core *core, struct gang *gang)
 
 void commit_if_quorum(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->facts || gang->n_held == 0 || core->stopping)
+    if (gang->n_held == 0 || core->stopping)
         return;
     if (gang->state != GANG_PLANNED && gang->state != GANG_RECOVERING)
         return;
-    struct tally t = tally(core, gang);
-    if (t.held + t.bound + t.binding < gang_needed(gang))
+    if (gang_lacks(core, gang, STAGE_AT_BIND) > 0)
         return;
     core->stats.commits++;
+    gang->commits++;
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     gang_enter(core, gang, GANG_COMMITTING);
     bind_held(core, gang);
@@ -159,22 +162,33 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     core->stats.holds++;
     pod->held = pod->sent = true;
     pod->held_node = pod->slot->node->id;
+    if (pod->facts->has_pvc) { /* its volumes were prepared for that node before this call */
+        free(pod->pinned);
+        pod->pinned = xstrdup(pod->slot->node->name);
+    }
     if (gang->n_held++ == 0)
         timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
     commit_if_quorum(core, gang);
 }
 
 /* A hold that completes the quorum ends at once: it needs no place among the held. */
-static bool may_hold(const struct gang_core *core, const struct gang *gang)
+static bool may_hold(const struct gang_core *core, struct pod *pod)
 {
     if (map_count(&core->calls) < core->config.max_holds)
         return true;
-    struct tally t = tally(core, gang);
-    return t.held + t.bound + t.binding + 1 >= gang_needed(gang);
+    pod->held = true;
+    bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0;
+    pod->held = false;
+    return completes;
 }
 
 static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
 {
+    if (pod_at_maximum(core, pod)) {
+        reply_id(core, id,
+                 reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, node->name));
+        return;
+    }
     if (!node_make_room(core, node, pod->shape)) {
         reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
         return;
@@ -193,7 +207,7 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
     if (in_place && (placed || gang->state == GANG_COMMITTING)) {
         open_call(core, pod, id);
         begin_binding(core, pod, node);
-    } else if (in_place && !may_hold(core, gang)) {
+    } else if (in_place && !may_hold(core, pod)) {
         reply_id(core, id, reason_call(core, REASON_TOO_MANY_HOLDS, gang, pod->facts, NULL));
     } else if (in_place) {
         hold(core, pod, id);
@@ -250,6 +264,8 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
         bind_again(core, pod, ev->bind.node, ev->id);
     else if (!pod_counts(pod) || pod_is_finished(pod))
         reply_id(core, ev->id, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+    else if (pod->facts->bad_link)
+        reply_id(core, ev->id, reason_call(core, REASON_BAD_LINK, NULL, pod->facts, NULL));
     else if (pod->gang)
         bind_member(core, pod, node, ev->id);
     else
@@ -281,10 +297,29 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (!gang)
         return;
     reason_set(gang, REASON_BIND_REFUSED,
-               xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->ref.ns,
-                         gang->ref.name, pod->facts->name, why));
+               xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
+                         gang->head->ref.name, pod->facts->name, why));
     tell_event(core, gang, true, "BindingRefused", gang->reason.text);
     gang_touch(core, gang);
+}
+
+void evict(struct gang_core *core, struct pod *pod)
+{
+    struct gang_effect *e = fx_add(core, GANG_EVICT);
+    e->pod.ns = fx_str(core, pod->facts->ns);
+    e->pod.name = fx_str(core, pod->facts->name);
+    e->pod.uid = fx_str(core, pod->facts->uid);
+    e->pod.node = NULL;
+    pod->evicted = true;
+    timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);
+}
+
+/* It was not let go: it counts as a member again, and the gang is completed around it. */
+static void evict_over(struct gang_core *core, struct pod *pod)
+{
+    pod->evicted = false;
+    if (pod->gang)
+        gang_touch(core, pod->gang);
 }
 
 static void settle_later(struct gang_core *core, struct pod *pod)
@@ -377,7 +412,9 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
     } else if (kind == TIMER_RETRY) {
         if (pod->charge == CHARGE_BINDING)
             send_binding(core, pod); /* to the same node, for the same UID */
-    } else if (pod->node) {          /* bound by us: only its deletion is the end of it */
+        else if (pod->evicted)
+            evict_over(core, pod);
+    } else if (pod->node) { /* bound by us: only its deletion is the end of it */
         timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
         read_pod(core, pod);
     } else {

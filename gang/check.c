@@ -35,41 +35,46 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
 
 static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
-    struct tally t = tally(core, gang);
+    const struct tally *t = gang_count(core, gang);
     int slots = 0, held = 0;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         held += pod->held;
         if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))
             return err_set(err, ERR_INTERNAL,
-                           "gang %s: %s is held for a node that is not its slot's", gang->key,
+                           "gang %s: %s is held for a node that is not its slot's", gang->head->key,
                            pod->facts->name);
     }
     if (held != gang->n_held || (held && !gang->timers[TIMER_HOLD].node.pos))
-        return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d, %s", gang->key,
-                       held, gang->n_held,
+        return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d, %s",
+                       gang->head->key, held, gang->n_held,
                        gang->timers[TIMER_HOLD].node.pos ? "limited" : "without limit");
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         slots++;
         const struct pod *pod = slot->pod;
-        if (pod ? pod->slot != slot || pod->gang != gang || pod->node : !gang->hoping)
-            return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member", gang->key);
+        if (pod ? pod->slot != slot || pod->gang != gang || pod->node || pod->unit != slot->unit
+                : !gang->hoping)
+            return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member",
+                           gang->head->key);
     }
     if (slots != gang->n_slots)
-        return err_set(err, ERR_INTERNAL, "gang %s: %d slots counted as %d", gang->key, slots,
+        return err_set(err, ERR_INTERNAL, "gang %s: %d slots counted as %d", gang->head->key, slots,
                        gang->n_slots);
     bool may_reserve = gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING ||
                        gang->state == GANG_PLACED || gang->state == GANG_RECOVERING;
     if (slots && !may_reserve)
-        return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots", gang->key,
-                       gang_state_name(gang->state), slots);
-    if (gang->state == GANG_PLANNED && slots + t.bound + t.binding < gang_needed(gang))
-        return err_set(err, ERR_INTERNAL, "gang %s: planned with %d of %d slots", gang->key, slots,
-                       gang_needed(gang));
-    if (core->synced && !core->stopping && t.bound > 0 && t.bound < gang_needed(gang) &&
-        gang->facts && !gang->ever_placed && gang->state != GANG_RECOVERING &&
-        gang->state != GANG_COMMITTING && gang->reason.code != REASON_GROUP_INVALID)
-        return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->key,
-                       gang_state_name(gang->state), t.bound, gang_needed(gang));
+        return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots",
+                       gang->head->key, gang_state_name(gang->state), slots);
+    if (gang->state == GANG_PLANNED && unit_lacks(gang->root, STAGE_PLANNED) > 0)
+        return err_set(err, ERR_INTERNAL, "gang %s: planned with %d of %d slots", gang->head->key,
+                       slots, gang_needed(gang));
+    bool partly = t->bound > 0 && unit_lacks(gang->root, STAGE_BOUND) > 0 && !gang->ever_placed;
+    bool may_be = gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
+                  gang->reason.code == REASON_GROUP_INVALID ||
+                  gang->reason.code == REASON_GROUP_MISSING ||
+                  gang->reason.code == REASON_NOT_UNIFORM;
+    if (core->synced && !core->stopping && partly && !may_be)
+        return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->head->key,
+                       gang_state_name(gang->state), t->bound, gang_needed(gang));
     return 0;
 }
 
@@ -99,8 +104,22 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     map_for_each (e, &core->nodes)
         if (check_sums(core, e->value, err) < 0)
             return -1;
-    map_for_each (e, &core->gangs)
-        if (check_gang(core, e->value, err) < 0)
+    size_t members = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        if (check_gang(core, gang, err) < 0)
             return -1;
+        list_for_each (group, &gang->groups, struct group, in_gang) {
+            members += group->n_members;
+            if (group->gang != gang)
+                return err_set(err, ERR_INTERNAL, "PodGroup %s is of two gangs", group->key);
+        }
+        list_for_each (pod, &gang->members, struct pod, in_gang) {
+            members--;
+            if (pod->gang != gang || pod->group->gang != gang)
+                return err_set(err, ERR_INTERNAL, "pod %s is of two gangs", pod->facts->name);
+        }
+    }
+    if (members)
+        return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
     return check_calls(core, err);
 }

@@ -3,11 +3,18 @@
  * core.h - the inside of gang/: its objects and who changes what. For gang/ only.
  *
  *   picture.c  nodes and pods, as the facts say
+ *   groups.c   PodGroups, and which of them are one gang; priority classes
+ *   units.c    the tree of minimums of a gang: who counts where, how many are missing
  *   ledger.c   what is charged on a node, and what fits beside it
  *   slots.c    places in a plan: reserved, filled, given up
  *   shape.c    pods that are alike for placement, resources by number
  *   life.c     a gang from its first member to Done: states, attempts, backoff
- *   plan.c     a place for every member that is needed, or none
+ *   plan.c     which gangs are tried, in which order, and what comes of it
+ *   place.c    a place for every member that is needed, or none
+ *   keep.c     capacity kept for a gang that has waited too long
+ *   move.c     slots leave nodes; plans are undone
+ *   wake.c     nominations, pods that sleep
+ *   evidence.c nodes that the scheduler refuses
  *   filter.c   answers to filter, prioritize and preempt
  *   bind.c     holds, commit, results of bindings
  *   status.c   what people see: PodGroup status and events
@@ -62,6 +69,7 @@ struct shape {
         const char *no; /* NULL: the node will do */
     } * verdicts;
     size_t n_verdicts;
+    uint64_t full; /* core->trial in which no node had room for it */
 };
 
 struct amounts {
@@ -81,8 +89,9 @@ struct node {
     uint64_t offered;              /* core->offers of the filter call that last offered it */
     uint32_t offer_index;          /* its place among the names of that call */
     struct amounts allocatable, used, reserved;
-    struct list pods;  /* charged here */
-    struct list slots; /* reserved here */
+    struct amounts kept; /* for the gang that has waited too long, see keep.c */
+    struct list pods;    /* charged here */
+    struct list slots;   /* reserved here */
     size_t n_pods, n_slots;
     bool devices; /* has devices in allocatable */
 };
@@ -95,6 +104,7 @@ enum timer_kind {
     TIMER_HOLD,     /* gang: its oldest held call must be answered */
     TIMER_EVIDENCE, /* gang: what the scheduler refused may be tried again */
     TIMER_STATUS,   /* gang: figures may be written again */
+    TIMER_STARVE,   /* gang: it has waited too long, see keep.c */
     TIMER_REFRESH,  /* gang: it waits; its reason is looked at again, room may have shrunk */
     TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
     GANG_TIMERS,
@@ -114,6 +124,7 @@ struct timer {
 struct slot {
     struct list in_gang, in_node;
     struct gang *gang;
+    struct unit *unit; /* where its member counts */
     struct node *node;
     struct shape *shape;
     struct pod *pod; /* NULL: expected, a member that does not exist yet */
@@ -125,7 +136,9 @@ enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 struct pod {
     struct gang_pod_facts *facts;
     struct shape *shape;
-    struct gang *gang; /* NULL: ordinary */
+    struct group *group; /* NULL: ordinary */
+    struct gang *gang;   /* of the group; NULL: ordinary */
+    struct unit *unit;   /* where it counts there */
     struct list in_gang, in_node, in_shape, in_starved;
     struct node *node; /* charged there; NULL: nowhere */
     enum charge charge;
@@ -140,6 +153,9 @@ struct pod {
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
     int bind_tries;
+    int commit;   /* the gang's commit that sent its Binding; 0: none */
+    bool evicted; /* asked to leave, after a failed commit */
+    char *pinned; /* the node for which the scheduler has prepared its volumes; NULL: none */
     struct timer timers[POD_TIMERS];
 };
 
@@ -156,17 +172,13 @@ struct evidence {
     int strikes;
 };
 
-struct reason {
-    enum gang_reason_code code;
-    char *text; /* owned; never NULL */
-};
-
-/* Members counted, see tally(). */
+/* Members counted, see gang_count(). */
 struct tally {
     int members; /* neither Terminating nor Failed */
     int bound;   /* assigned or finished well */
     int binding; /* Binding sent, result open */
     int held;    /* bind call waits */
+    int slots;   /* unbound, with a slot; expected ones too */
     int running, succeeded, failed;
     int gated;                    /* unbound, with somebody else's scheduling gate */
     int foreign;                  /* unbound, of a scheduler that is not ours */
@@ -174,10 +186,80 @@ struct tally {
     const char *gate, *scheduler; /* an example of each; borrowed */
 };
 
-struct gang {
+/* How far a member must be to count. Each stage includes those after it. */
+enum stage {
+    STAGE_NONE, /* nobody counts */
+    STAGE_EXISTS,
+    STAGE_REACHABLE, /* bound, or the scheduler may place it */
+    STAGE_PLANNED,   /* bound, or has a slot */
+    STAGE_AT_BIND,   /* bound, or its bind call is held */
+    STAGE_BOUND,
+};
+
+/*
+ * A part of a gang that has a minimum of its own: a PodGroup, a subgroup of it, one of the equal
+ * parts of a subgroup, or the bundle of several PodGroups. Owned by its group (the bundle's by the
+ * gang), made anew when the group's facts change, see units.c.
+ */
+struct unit {
+    struct group *group; /* NULL: a bundle */
+    const struct gang_subgroup
+        *spec;           /* NULL: the PodGroup's own; borrowed from the group's facts */
+    char *part;          /* the label values that make this part; NULL: no part */
+    struct unit *parent; /* NULL: the gang's root */
+    struct list in_parent, children;
+    int n_children;
+    int min_pods;       /* members in it and below */
+    int min_children;   /* units below it that must have theirs */
+    int max_pods;       /* at once; 0: no limit */
+    struct tally t;     /* of the last gang_count(), with all units below */
+    struct shape *like; /* of its own members, then: their shape; NULL: it has none; borrowed */
+    bool mixed;         /* they are of several */
+    /* while a plan is made */
+    int want;      /* members it still must get */
+    bool chosen;   /* it is to have its minimum */
+    bool excluded; /* it has no room: another is chosen in its place */
+};
+
+/* One PodGroup: the object, or only a name that pods or other PodGroups refer to. */
+struct group {
     char *key;
     struct gang_ref ref;
-    struct gang_group_facts *facts; /* NULL: the PodGroup is not known */
+    struct gang_group_facts *facts; /* NULL: not known */
+    bool declared;                  /* facts are what its pods say: there is no object */
+    usec_t declared_at;             /* created, of the pod that said so */
+    struct gang *gang;              /* never NULL */
+    struct list in_gang;
+    uint64_t formed;     /* core->forming when its gang was last formed */
+    struct unit **units; /* the first is its own, then one for each subgroup, then parts */
+    size_t n_units;
+    struct map subgroups; /* name -> unit */
+    struct kin {          /* PodGroups it names: its parent, those of its bundle */
+        struct list in_referrers;
+        struct group *from, *to;
+        bool bundle;
+    } * kin;
+    size_t n_kin;
+    struct list referrers;                        /* kin of others that name it */
+    size_t n_members;                             /* pods linked to it */
+    uint64_t told_words, told_figures, told_text; /* digests of the status last emitted */
+    usec_t told_at;
+};
+
+struct reason {
+    enum gang_reason_code code;
+    char *text; /* owned; never NULL */
+    char *help; /* what would make it fit; owned; may be NULL */
+};
+
+/* The running notion of a PodGroup, or of several that are placed together. */
+struct gang {
+    struct group *head;  /* the one it is named after: the topmost parent, the first of a bundle */
+    struct list in_core; /* core->gangs */
+    struct list groups;  /* in the order of their keys */
+    struct unit *root;   /* of the tree of minimums */
+    struct unit *bundle; /* the root, where there is more than one PodGroup at the top; owned */
+    char *invalid;       /* what is wrong with its PodGroups; NULL: nothing */
     enum gang_state state;
     usec_t since;
     struct list members;
@@ -191,17 +273,18 @@ struct gang {
     bool stale;                        /* changed since its last review */
     bool retry;                        /* to be planned whatever the ledger says */
     uint64_t tried;                    /* core->clock when planning last failed */
+    usec_t tried_at;                   /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
     bool hoping;       /* members are missing, and expected to come soon */
     usec_t first_seen; /* its first member, of this run; 0: none */
-    int attempts, backoffs;
+    usec_t waits;      /* since when it could have been placed, over all attempts; 0: it does not */
+    bool starved;      /* it waits for longer than it should, and capacity is what it lacks */
+    int attempts, backoffs, commits;
     usec_t last_failure; /* orders it behind its equals; 0: none */
     int n_held;          /* members whose bind call is held */
     int32_t priority;    /* gang_priority() at its last review */
     struct evidence *evidence;
     size_t n_evidence;
-    uint64_t told_words, told_figures, told_text; /* digests of the status last emitted */
-    usec_t told_at;
     struct timer timers[GANG_TIMERS];
 };
 
@@ -225,12 +308,18 @@ struct gang_core {
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */
     size_t n_ids;
-    struct map pods;        /* uid -> pod */
-    struct map names;       /* ns/name -> pod */
-    struct map shapes;      /* key -> shape */
-    struct map gangs;       /* key -> gang */
+    struct map pods;   /* uid -> pod */
+    struct map names;  /* ns/name -> pod */
+    struct map shapes; /* key -> shape */
+    struct map groups; /* key -> group */
+    struct list gangs; /* in_core, in the order they were made */
+    size_t n_gangs;
+    struct map classes;     /* name -> gang_class_facts */
     struct map calls;       /* id -> pod with that bind call open */
     struct list touched;    /* gangs to review, then to tell about */
+    uint64_t forming;       /* counts changes of which PodGroups are one gang */
+    struct gang *keeper;    /* capacity is kept for this one; NULL: none */
+    uint64_t trial;         /* counts plans tried, see place.c */
     uint64_t starved_tried; /* freed when the starved were last looked at */
     struct timer wake;
     uint64_t offers;     /* filter calls whose names were looked up */
@@ -261,6 +350,8 @@ static inline int64_t amount_of(const struct amounts *a, uint32_t resource)
 {
     return resource < a->n ? a->v[resource] : 0;
 }
+/* What one pod of the shape needs of it. */
+int64_t shape_need(const struct shape *shape, uint32_t resource);
 /* A shape with one more user; give it back with shape_unref(). */
 struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *facts);
 struct shape *shape_ref(struct shape *shape);
@@ -300,16 +391,21 @@ static inline int64_t node_free(const struct node *node, uint32_t resource)
     return amount_of(&node->allocatable, resource) - amount_of(&node->used, resource) -
            amount_of(&node->reserved, resource);
 }
-/* The resource of which the node has too little free for one more pod of the shape, or -1. */
-int node_short(const struct node *node, const struct shape *shape);
+/* For whoever heeds what is kept for the gang that has waited too long (keep.c): less that. */
+static inline int64_t node_left(const struct node *node, uint32_t resource, bool heed)
+{
+    return node_free(node, resource) - (heed ? amount_of(&node->kept, resource) : 0);
+}
+/* The resource of which the node has too little left for one more pod of the shape, or -1. */
+int node_short(const struct node *node, const struct shape *shape, bool heed);
 /* As node_short, and host ports: -2 is a port conflict. */
-int node_misfit(const struct node *node, const struct shape *shape);
+int node_misfit(const struct node *node, const struct shape *shape, bool heed);
 /*
  * For pods that kube-scheduler has judged itself: whether one fits beside the reservations and as
  * many others of its shape. A resource that the node does not have at all is somebody else's to
  * count (ignoredByScheduler of another extender), as are host ports of assigned pods.
  */
-bool node_takes(const struct node *node, const struct shape *shape, int others);
+bool node_takes(const struct node *node, const struct shape *shape, int others, bool heed);
 /* Whether it would, if all slots whose member is not at bind had moved away. */
 bool node_could_take(const struct node *node, const struct shape *shape);
 /* Assigned pods and slots exceed the node in something the slot needs. */
@@ -323,8 +419,8 @@ void node_freed(struct gang_core *core, struct node *node);
 void node_changed(struct gang_core *core, struct node *node);
 
 /* ---- slots.c ---- */
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                      struct node *node);
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
+                      struct shape *shape, struct node *node);
 /* The pod takes the slot, which was expected to be filled. */
 void slot_fill(struct slot *slot, struct pod *pod);
 /* The reservation ends, to become a charge or as if it had never been. */
@@ -334,17 +430,59 @@ void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_co
 /* All places of the gang; what its members were nominated to is taken back. */
 void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
 
-/* ---- life.c ---- */
-struct gang *gang_get(struct gang_core *core, const struct gang_ref *ref);
+/* ---- groups.c ---- */
+struct group *group_find(const struct gang_core *core, const struct gang_ref *ref);
 struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref);
-void gang_drop(struct gang_core *core, struct gang *gang);
-/* Neither PodGroup nor members: to be forgotten at the end of the step. */
-bool gang_is_over(const struct gang *gang);
 void take_group(struct gang_core *core, struct gang_group_facts *facts);
 void take_group_gone(struct gang_core *core, const struct gang_ref *ref);
-struct tally tally(const struct gang_core *core, const struct gang *gang);
+/* What a pod created then says of its group; takes the facts. An object's word goes before it. */
+void group_declare(struct gang_core *core, struct group *group, struct gang_group_facts *facts,
+                   usec_t created);
+/* The pod joins the group that it is linked to; leaves it; may count elsewhere in it now. */
+void group_add(struct gang_core *core, struct pod *pod);
+void group_remove(struct gang_core *core, struct pod *pod);
+void group_moved(struct gang_core *core, struct pod *pod);
+/* Forgets a gang of which there is neither PodGroup nor member; true: it is gone. */
+bool gang_sweep(struct gang_core *core, struct gang *gang);
+void take_class(struct gang_core *core, struct gang_class_facts *facts);
+void take_class_gone(struct gang_core *core, const char *name);
+int32_t gang_priority(const struct gang_core *core, const struct gang *gang);
+void groups_free(struct gang_core *core);
+
+/* ---- units.c ---- */
+/* Makes the group's units from its facts; they hang in no tree above the group's own. */
+void units_build(struct group *group);
+void units_free(struct group *group);
+struct unit *bundle_new(void);
+struct unit *bundle_free(struct unit *bundle);
+void unit_attach(struct unit *unit, struct unit *parent);
+/* The unit of a PodGroup that others name as their parent. */
+void unit_count_children(struct unit *own);
+/* It is `above`, or in it. */
+bool unit_is_below(const struct unit *unit, const struct unit *above);
+struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod);
+/* A member of it went: parts that nobody is in end. */
+void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit);
+/* Counts the gang's members in all of its units; the root's tally. */
+const struct tally *gang_count(const struct gang_core *core, const struct gang *gang);
+/* How many more members, at least, have to reach the stage for the minimums of the unit (of the
+ * gang) to be met; not positive: they are. unit_lacks() goes by the last gang_count(). */
+int unit_lacks(const struct unit *unit, enum stage stage);
+int gang_lacks(const struct gang_core *core, const struct gang *gang, enum stage stage);
+/* The size of the smallest set of members that meets all minimums. */
+int unit_needs(const struct unit *unit);
 int gang_needed(const struct gang *gang);
-int32_t gang_priority(const struct gang *gang);
+/* Units below it that must have their minimum. */
+int unit_children_needed(const struct unit *unit);
+/* The unit on the way up that takes no more members; NULL: none. By the last gang_count(). */
+const struct unit *unit_at_maximum(const struct unit *unit);
+bool gang_has_maximum(const struct gang *gang);
+/* Keeps the tallies right while slots are given and taken. */
+void unit_add_slots(struct unit *unit, int n);
+/* The first contradiction in what the PodGroup asks for, as a sentence; NULL: none. */
+char *judge_group(const struct group *group);
+
+/* ---- life.c ---- */
 void gang_touch(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
 /* The attempt failed: all is released, and the gang waits with jitter before the next. */
@@ -364,6 +502,49 @@ static inline struct timer *pod_timer(struct pod *pod, enum timer_kind kind)
 /* ---- plan.c ---- */
 /* Tries every gang that may have become feasible, in order. */
 void plan_pass(struct gang_core *core);
+/* For qsort, over struct gang *: the order in which gangs are planned. */
+int by_order(const void *a, const void *b);
+
+/* ---- place.c ---- */
+struct shortage {
+    int room;                  /* needed members that have a place */
+    int lacks;                 /* those that have none */
+    int n_nodes;               /* that pass the rules of the culprit */
+    int ports;                 /* of these, those with a port conflict alone */
+    int resource;              /* the one most of them lack; -1: none, -2: host ports */
+    int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
+    bool refused;              /* nodes would do, but the scheduler refused them */
+    bool kept;                 /* nodes would do, but their room is kept for another gang */
+    bool tied;                 /* its volumes are on one node */
+    const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
+};
+/*
+ * Completes the gang's plan to its needed set, and beyond with extras that fit. Existing slots
+ * stay. False: not possible; the slots that were there are still there, and *ret says what was
+ * short when all that fits was placed.
+ */
+bool place_gang(struct gang_core *core, struct gang *gang, struct shortage *ret);
+/* Places for the needed members as they could be some day, see keep.c; false: not for all. */
+bool place_some_day(struct gang_core *core, struct gang *gang,
+                    void (*take)(struct gang_core *core, struct node *node, struct shape *shape));
+/* The best node for the shape, by the planner's order; NULL: none. `except` may be NULL. */
+struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
+                       const struct node *except);
+bool node_better(const struct shape *shape, const struct node *a, const struct node *b);
+/* The node that the member cannot leave any more; NULL: it may go anywhere. */
+struct node *pinned_node(const struct gang_core *core, const struct pod *pod);
+
+/* ---- keep.c ---- */
+/* The gang could not be planned: it becomes the keeper, unless one before it is. */
+void keep_for(struct gang_core *core, struct gang *gang);
+/* The gang, if it is the keeper, is it no more. */
+void keep_end(struct gang_core *core, struct gang *gang);
+/* Whether what is kept is out of reach for a gang's plan, and for an ordinary or later pod. */
+bool gang_heeds(const struct gang_core *core, const struct gang *gang);
+bool pod_heeds(const struct gang_core *core, const struct pod *pod);
+struct node *some_day_node(struct gang_core *core, struct shape *shape);
+
+/* ---- move.c ---- */
 /* Undoes the plan as a whole; held calls are answered with the code's sentence. */
 void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
 /* A slot must leave its node: to another that fits, else the gang is one short and is planned
@@ -373,13 +554,17 @@ void slot_leave(struct gang_core *core, struct slot *slot);
 void node_settle(struct gang_core *core, struct node *node);
 /* Frees room for one pod of the shape by moving slots whose member is not at bind yet. */
 bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape);
-/* The best node for the shape, by the planner's order; NULL: none. `except` may be NULL. */
-struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
-                       const struct node *except);
-bool node_better(const struct shape *shape, const struct node *a, const struct node *b);
+
+/* ---- evidence.c ---- */
+bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
+                      const struct shape *shape, const struct node *node);
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
                   const char *const *names, size_t n);
 void evidence_forget(struct gang_core *core, struct gang *gang);
+/* The refusals that still hold may be tried again at the earliest of their ends. */
+void evidence_arm(struct gang_core *core, struct gang *gang);
+
+/* ---- wake.c ---- */
 /* Writes the nomination: wakes the pod and steers it. NULL clears. */
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node);
 /* Takes back the nominations of members that have no place. */
@@ -387,13 +572,13 @@ void clear_nominations(struct gang_core *core, struct gang *gang);
 /* An ordinary pod (or one of a Placed gang) that reservations keep out sleeps until woken. */
 void starve(struct gang_core *core, struct pod *pod);
 void wake_starved(struct gang_core *core);
-/* The refusals that still hold may be tried again at the earliest of their ends. */
-void evidence_arm(struct gang_core *core, struct gang *gang);
 
 /* ---- filter.c ---- */
 void answer_filter(struct gang_core *core, struct gang_event *ev);
 void answer_prioritize(struct gang_core *core, const struct gang_event *ev);
 void answer_preempt(struct gang_core *core, const struct gang_event *ev);
+/* As many members of its gang as its maximum allows are placed. */
+bool pod_at_maximum(const struct gang_core *core, const struct pod *pod);
 
 /* ---- bind.c ---- */
 void answer_bind(struct gang_core *core, const struct gang_event *ev);
@@ -410,31 +595,36 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
 void hold_timer_fired(struct gang_core *core, struct gang *gang);
 /* Commits when the needed set is at bind; to be asked whenever that may have become true. */
 void commit_if_quorum(struct gang_core *core, struct gang *gang);
+void evict(struct gang_core *core, struct pod *pod);
 void stop_all(struct gang_core *core);
 
 /* ---- status.c ---- */
-struct gang_status gang_status_of(const struct gang_core *core, const struct gang *gang);
+/* After gang_count(). */
+struct gang_status group_status(const struct group *group);
 void tell_status(struct gang_core *core, struct gang *gang);
+/* An event on each of its PodGroups. */
 void tell_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
                 const char *message);
+void tell_placed(struct gang_core *core, const struct gang *gang);
+void tell_evicted(struct gang_core *core, const struct gang *gang, int n);
 void tell_members(struct gang_core *core, struct gang *gang);
 
 /* ---- reason.c ---- */
-struct shortage {
-    int room;                  /* members that have a place */
-    int resource;              /* the one most nodes lack; -1: none, -2: host ports */
-    int64_t missing;           /* of it, in its own unit */
-    bool no_node;              /* no node passes selector, affinity and taints */
-    bool refused;              /* nodes would do, but the scheduler refused them */
-    const struct pod *culprit; /* the first member without a place */
-};
-/* Sets the gang's reason; true when code or text changed. */
+/* Sets the gang's reason, and what would help (or NULL); takes both; true when anything changed. */
+bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, char *help);
 bool reason_set(struct gang *gang, enum gang_reason_code code, char *text);
-char *reason_members(const struct gang *gang, const struct tally *t);
+/* Sentences, allocated. Those that count go by the last gang_count(). */
+char *reason_missing(const struct group *group);
+char *reason_not_uniform(const struct gang *gang, const struct pod *a, const struct pod *b);
+char *reason_members(const struct gang *gang);
 char *reason_shortage(const struct gang_core *core, const struct gang *gang,
                       const struct shortage *s);
-char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t timeout);
-char *reason_hold(const struct gang *gang, const struct tally *t, usec_t hold);
+/* May be NULL: nothing is known that would help. */
+char *reason_help(const struct gang_core *core, const struct gang *gang, const struct shortage *s);
+char *reason_min_resources(const struct group *group, const struct gang_amount *min, int64_t room);
+char *reason_behind(const struct gang *gang, const struct gang *first);
+char *reason_timeout(const struct gang *gang, usec_t timeout);
+char *reason_hold(const struct gang *gang, usec_t hold);
 /* A sentence for one call, allocated in the effects. */
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,
                         const struct gang_pod_facts *pod, const char *node);

@@ -191,6 +191,75 @@ struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
     return NULL;
 }
 
+/* ---- equality ---- */
+
+static bool ref_equal(const struct gang_ref *a, const struct gang_ref *b)
+{
+    return str_eq(a->api_group, b->api_group) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
+}
+
+static bool strings_equal(char **a, size_t n, char **b, size_t m)
+{
+    for (size_t i = 0; n == m && i < n; i++)
+        if (strcmp(a[i], b[i]) != 0)
+            return false;
+    return n == m;
+}
+
+static bool terms_equal(const struct gang_term *a, const struct gang_term *b)
+{
+    for (size_t i = 0; a->n == b->n && i < a->n; i++) {
+        const struct gang_requirement *x = &a->items[i], *y = &b->items[i];
+        if (x->on_name != y->on_name || x->op != y->op || !str_eq(x->key, y->key) ||
+            !strings_equal(x->values, x->n_values, y->values, y->n_values))
+            return false;
+    }
+    return a->n == b->n;
+}
+
+static bool subgroups_equal(const struct gang_subgroup *a, const struct gang_subgroup *b)
+{
+    return str_eq(a->name, b->name) && str_eq(a->parent, b->parent) &&
+           a->min_member == b->min_member && a->min_children == b->min_children &&
+           a->by_labels == b->by_labels && a->part_size == b->part_size &&
+           terms_equal(&a->selector, &b->selector) &&
+           strings_equal(a->split_by, a->n_split_by, b->split_by, b->n_split_by);
+}
+
+static bool amounts_equal(const struct gang_amounts *a, const struct gang_amounts *b)
+{
+    for (size_t i = 0; a->n == b->n && i < a->n; i++)
+        if (a->items[i].amount != b->items[i].amount ||
+            strcmp(a->items[i].resource, b->items[i].resource) != 0)
+            return false;
+    return a->n == b->n;
+}
+
+static bool lists_equal(const struct gang_group_facts *a, const struct gang_group_facts *b)
+{
+    if (a->n_subgroups != b->n_subgroups || a->n_bundle != b->n_bundle)
+        return false;
+    for (size_t i = 0; i < a->n_subgroups; i++)
+        if (!subgroups_equal(&a->subgroups[i], &b->subgroups[i]))
+            return false;
+    for (size_t i = 0; i < a->n_bundle; i++)
+        if (!ref_equal(&a->bundle[i], &b->bundle[i]))
+            return false;
+    return amounts_equal(&a->min_resources, &b->min_resources);
+}
+
+bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_group_facts *b)
+{
+    return ref_equal(&a->ref, &b->ref) && str_eq(a->uid, b->uid) &&
+           str_eq(a->invalid, b->invalid) && str_eq(a->min_field, b->min_field) &&
+           a->min_member == b->min_member && a->max_member == b->max_member &&
+           a->min_children == b->min_children && str_eq(a->parent, b->parent) &&
+           a->has_priority == b->has_priority && a->priority == b->priority &&
+           str_eq(a->priority_class, b->priority_class) && a->match == b->match &&
+           a->schedule_timeout == b->schedule_timeout && a->created == b->created &&
+           lists_equal(a, b);
+}
+
 struct gang_class_facts *gang_class_facts_new(void)
 {
     return xcalloc(1, sizeof(struct gang_class_facts));

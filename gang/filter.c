@@ -83,8 +83,10 @@ static int offered_at(const struct gang_core *core, const struct node *node)
 static int swap_slot(struct gang_core *core, struct pod *pod)
 {
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
-        bool free_to_swap = slot->shape == pod->shape && slot->pod != pod &&
-                            !(slot->pod && (slot->pod->sent || slot->pod->held));
+        const struct pod *other = slot->pod;
+        bool free_to_swap =
+            slot->shape == pod->shape && other != pod &&
+            (other ? !other->sent && !other->held && !other->pinned : slot->unit == pod->unit);
         int at = free_to_swap ? offered_at(core, slot->node) : -1;
         if (at < 0)
             continue;
@@ -93,7 +95,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod)
         slot_fill(slot, pod);
         mine->pod = NULL;
         if (sibling)
-            slot_fill(mine, sibling);
+            slot_fill(mine, sibling); /* an expected one stays of the same unit */
         if (sibling && sibling->nominated)
             nominate(core, sibling, mine->node);
         return at;
@@ -105,16 +107,17 @@ static int swap_slot(struct gang_core *core, struct pod *pod)
 static int move_slot(struct gang_core *core, struct pod *pod)
 {
     struct node *best = NULL;
+    bool heed = gang_heeds(core, pod->gang);
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
-        if (node && offered_at(core, node) >= 0 && node_misfit(node, pod->shape) == -1 &&
+        if (node && offered_at(core, node) >= 0 && node_misfit(node, pod->shape, heed) == -1 &&
             !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
             best = node;
     }
     if (!best)
         return -1;
     slot_release(core, pod->slot, REASON_SLOT_MOVED);
-    slot_fill(slot_add(core, pod->gang, pod->shape, best), pod);
+    slot_fill(slot_add(core, pod->gang, pod->unit, pod->shape, best), pod);
     core->stats.slots_moved++;
     return offered_at(core, best);
 }
@@ -130,7 +133,7 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
 {
     int at = index_of(ev, pod->slot->node->name);
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
-    if (at >= 0 || own_call)
+    if (at >= 0 || own_call || pinned_node(core, pod))
         return at;
     look_up_names(core, ev);
     at = swap_slot(core, pod);
@@ -138,17 +141,19 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
 }
 
 /* The member can have its place given up and the needed set be complete all the same. */
-static bool is_extra(const struct gang_core *core, const struct gang *gang)
+static bool is_extra(const struct gang_core *core, const struct gang *gang, struct pod *pod)
 {
-    struct tally t = tally(core, gang);
-    return gang->n_slots - 1 + t.bound + t.binding >= gang_needed(gang);
+    struct slot *slot = STEAL(pod->slot);
+    bool without = gang_lacks(core, gang, STAGE_PLANNED) <= 0;
+    pod->slot = slot;
+    return without;
 }
 
 /* The list was whole: the scheduler refuses the member every other node. */
 static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct gang *gang = pod->gang;
-    if (is_extra(core, gang))
+    if (is_extra(core, gang, pod))
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     else
         plan_drop(core, gang, REASON_SLOT_MOVED);
@@ -184,16 +189,25 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 
 /* ---- pods that are judged by the reservations alone ---- */
 
-static const struct slot *kept_out_by(const struct node *node, const struct shape *shape)
+/* Why reservations, or what is kept, leave no room for the pod there; NULL: there is room. */
+static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
+                               const struct node *node, bool heed)
 {
-    if (!node || !node->n_slots || node_takes(node, shape, 0))
+    if (!node || (!node->n_slots && !heed) || node_takes(node, pod->shape, 0, heed))
         return NULL;
-    return CONTAINER_OF(node->slots.next, struct slot, in_node);
+    if (!node_takes(node, pod->shape, 0, false)) {
+        if (!node->n_slots)
+            return NULL; /* the scheduler knows better what is assigned there */
+        const struct slot *slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
+        return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
+    }
+    return reason_call(core, REASON_BEHIND, core->keeper, pod->facts, NULL);
 }
 
 static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
-    if (!core->n_slots) {
+    bool heed = pod_heeds(core, pod);
+    if (!core->n_slots && !heed) {
         reply(core, ev)->pass_all = true;
         return;
     }
@@ -201,10 +215,9 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     struct gang_filter_refusal *refused = fx_alloc(core, (ev->n_names + 1) * sizeof *refused);
     size_t n_passed = 0, n_refused = 0;
     for (size_t i = 0; i < ev->n_names; i++) {
-        const struct slot *slot = kept_out_by(node_by_name(core, ev->names[i]), pod->shape);
-        if (slot)
-            refused[n_refused++] = (struct gang_filter_refusal){
-                (uint32_t)i, reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL)};
+        const char *why = kept_out_by(core, pod, node_by_name(core, ev->names[i]), heed);
+        if (why)
+            refused[n_refused++] = (struct gang_filter_refusal){(uint32_t)i, why};
         else
             passed[n_passed++] = (uint32_t)i;
     }
@@ -219,6 +232,25 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     } else {
         list_remove(&pod->in_starved);
     }
+}
+
+bool pod_at_maximum(const struct gang_core *core, const struct pod *pod)
+{
+    if (!pod->gang || !gang_has_maximum(pod->gang))
+        return false;
+    gang_count(core, pod->gang);
+    return unit_at_maximum(pod->unit) != NULL;
+}
+
+/* A later member of a Placed gang. */
+static void filter_later(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    if (!pod_at_maximum(core, pod)) {
+        filter_ordinary(core, pod, ev);
+        return;
+    }
+    reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
+    starve(core, pod); /* until one of the others ends */
 }
 
 /* ---- filter ---- */
@@ -255,10 +287,10 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     if (pod->slot)
         filter_slot(core, pod, ev, nominated);
     else if (placed)
-        filter_ordinary(core, pod, ev);
+        filter_later(core, pod, ev);
     else if (gang->n_slots || gang->state == GANG_COMMITTING) {
-        cleanup_free char *text =
-            xasprintf("gang %s/%s: above minimum, no room", gang->ref.ns, gang->ref.name);
+        cleanup_free char *text = xasprintf("gang %s/%s: above minimum, no room",
+                                            gang->head->ref.ns, gang->head->ref.name);
         reply_none(core, ev, pod, text);
     } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
@@ -289,7 +321,9 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
         plan_pass(core);
         review_touched(core);
     }
-    if (pod->gang)
+    if (pod->facts->bad_link)
+        reply_none(core, ev, pod, reason_call(core, REASON_BAD_LINK, NULL, pod->facts, NULL));
+    else if (pod->gang)
         filter_member(core, pod, ev, nominated);
     else
         filter_ordinary(core, pod, ev);
@@ -337,10 +371,10 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
     struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
     uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
     size_t n = 0;
-    bool member = ev->pod->group.api_group != NULL;
+    bool member = ev->pod->group.api_group || ev->pod->bad_link;
     for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
-        if (!node || !node->n_slots)
+        if (!node || (!node->n_slots && !node->kept.n))
             kept[n++] = (uint32_t)i;
     }
     e->preempt.id = ev->id;

@@ -14,6 +14,7 @@ struct gang_config gang_config_default(void)
         .backoff_max = 300 * USEC_PER_SEC,
         .text_refresh = 30 * USEC_PER_SEC,
         .max_holds = 10000,
+        .starvation = 300 * USEC_PER_SEC,
     };
 }
 
@@ -24,6 +25,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     core->scheduler_names = xcalloc(config->n_scheduler_names, sizeof *core->scheduler_names);
     for (size_t i = 0; i < config->n_scheduler_names; i++)
         core->scheduler_names[i] = xstrdup(config->scheduler_names[i]);
+    list_init(&core->gangs);
     list_init(&core->touched);
     list_init(&core->starved);
     core->wake.kind = TIMER_WAKE;
@@ -47,14 +49,12 @@ struct gang_core *gang_core_free(struct gang_core *core)
         return NULL;
     map_for_each (e, &core->pods)
         pod_remove(core, e->value);
-    map_for_each (e, &core->gangs)
-        gang_drop(core, e->value);
+    groups_free(core);
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
     free_gone(core);
     map_done(&core->pods);
     map_done(&core->names);
-    map_done(&core->gangs);
     map_done(&core->nodes);
     map_done(&core->shapes);
     map_done(&core->calls);
@@ -96,10 +96,16 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     case GANG_EV_GROUP_GONE:
         take_group_gone(core, &ev->gone);
         break;
+    case GANG_EV_CLASS_SET:
+        take_class(core, STEAL(ev->class));
+        break;
+    case GANG_EV_CLASS_GONE:
+        take_class_gone(core, ev->gone.name);
+        break;
     case GANG_EV_SYNCED:
         core->synced = true;
-        map_for_each (e, &core->gangs)
-            gang_touch(core, e->value);
+        list_for_each (gang, &core->gangs, struct gang, in_core)
+            gang_touch(core, gang);
         break;
     case GANG_EV_CALL_CLOSED:
         call_closed(core, ev->id);
@@ -186,9 +192,7 @@ static void tell(struct gang_core *core)
     while (!list_empty(&core->touched)) {
         struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, in_touched);
         list_remove(&gang->in_touched);
-        if (gang_is_over(gang))
-            gang_drop(core, gang);
-        else if (core->synced)
+        if (!gang_sweep(core, gang) && core->synced)
             tell_status(core, gang);
     }
 }

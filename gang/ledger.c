@@ -20,10 +20,10 @@ void node_changed(struct gang_core *core, struct node *node)
 
 /* ---- does it fit ---- */
 
-int node_short(const struct node *node, const struct shape *shape)
+int node_short(const struct node *node, const struct shape *shape, bool heed)
 {
     for (size_t i = 0; i < shape->n_needs; i++)
-        if (shape->needs[i].amount > node_free(node, shape->needs[i].resource))
+        if (shape->needs[i].amount > node_left(node, shape->needs[i].resource, heed))
             return (int)shape->needs[i].resource;
     return -1;
 }
@@ -57,17 +57,17 @@ static bool ports_reserved(const struct node *node, const struct shape *shape)
     return false;
 }
 
-int node_misfit(const struct node *node, const struct shape *shape)
+int node_misfit(const struct node *node, const struct shape *shape, bool heed)
 {
-    int r = node_short(node, shape);
+    int r = node_short(node, shape, heed);
     return r == -1 && (ports_charged(node, shape) || ports_reserved(node, shape)) ? -2 : r;
 }
 
-bool node_takes(const struct node *node, const struct shape *shape, int others)
+bool node_takes(const struct node *node, const struct shape *shape, int others, bool heed)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
-        if (shape->needs[i].amount > node_free(node, r) / (others + 1) &&
+        if (shape->needs[i].amount > node_left(node, r, heed) / (others + 1) &&
             amount_of(&node->allocatable, r) != 0)
             return false;
     }

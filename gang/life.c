@@ -2,7 +2,7 @@
 /*
  * life.c - a gang from its first member to Done.
  *
- *   1. It exists as soon as a PodGroup or a linked pod is seen, and is forgotten when neither is.
+ *   1. It exists as long as its PodGroups do, see groups.c.
  *   2. Whatever happens to its facts, members or bindings touches it; review() then derives the
  *      state from what is true. Only planning (plan.c), commit (bind.c) and the timers here make
  *      a state from a decision.
@@ -13,8 +13,6 @@
 
 #include "gang/core.h"
 
-/* A minimum beyond this is a typing mistake, not a gang. */
-#define MEMBERS_MAX INT64_C(1000000)
 /* A timeout beyond a year is none. */
 #define TIMEOUT_MAX (365 * 24 * 3600 * USEC_PER_SEC)
 
@@ -28,149 +26,6 @@ void timer_set(struct gang_core *core, struct timer *t, usec_t at)
 void timer_stop(struct gang_core *core, struct timer *t)
 {
     heap_remove(&core->timers, &t->node);
-}
-
-/* ---- existence ---- */
-
-static char *ref_key(const struct gang_ref *ref)
-{
-    return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
-}
-
-struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref)
-{
-    cleanup_free char *key = ref_key(ref);
-    return map_get(&core->gangs, key);
-}
-
-struct gang *gang_get(struct gang_core *core, const struct gang_ref *ref)
-{
-    struct gang *gang = gang_find(core, ref);
-    if (gang)
-        return gang;
-    gang = xcalloc(1, sizeof *gang);
-    gang->key = ref_key(ref);
-    gang->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
-    gang->state = GANG_ASSEMBLING;
-    gang->since = core->now;
-    gang->reason.text = xstrdup("");
-    list_init(&gang->members);
-    list_init(&gang->slots);
-    list_init(&gang->in_touched);
-    for (int i = 0; i < GANG_TIMERS; i++) {
-        gang->timers[i].kind = (enum timer_kind)i;
-        gang->timers[i].owner = gang;
-    }
-    map_set(&core->gangs, gang->key, gang);
-    return gang;
-}
-
-void gang_drop(struct gang_core *core, struct gang *gang)
-{
-    for (int i = 0; i < GANG_TIMERS; i++)
-        timer_stop(core, &gang->timers[i]);
-    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
-        slot_free(core, slot);
-    evidence_forget(core, gang);
-    list_remove(&gang->in_touched);
-    map_remove(&core->gangs, gang->key);
-    gang_group_facts_free(gang->facts);
-    free(gang->ref.api_group);
-    free(gang->ref.ns);
-    free(gang->ref.name);
-    free(gang->reason.text);
-    free(gang->pod_text);
-    free(gang->key);
-    free(gang);
-}
-
-/* What was decided for, and told to, one PodGroup object does not bind the next of its name. */
-static void forget_object(struct gang *gang)
-{
-    gang->ever_placed = gang->timed_out = false;
-    gang->told_words = gang->told_figures = gang->told_text = 0;
-}
-
-void take_group(struct gang_core *core, struct gang_group_facts *facts)
-{
-    struct gang *gang = gang_get(core, &facts->ref);
-    bool changed = !gang->facts || gang->facts->min_member != facts->min_member ||
-                   gang->facts->has_priority != facts->has_priority ||
-                   gang->facts->priority != facts->priority ||
-                   gang->facts->schedule_timeout != facts->schedule_timeout ||
-                   !str_eq(gang->facts->uid, facts->uid);
-    if (gang->facts && !str_eq(gang->facts->uid, facts->uid))
-        forget_object(gang); /* another object of the same name */
-    gang_group_facts_free(gang->facts);
-    gang->facts = facts;
-    if (!changed) /* most likely our own status write */
-        return;
-    gang->retry = true;
-    gang_touch(core, gang);
-}
-
-void take_group_gone(struct gang_core *core, const struct gang_ref *ref)
-{
-    struct gang *gang = gang_find(core, ref);
-    if (!gang)
-        return;
-    gang->facts = gang_group_facts_free(gang->facts);
-    forget_object(gang);
-    gang_touch(core, gang);
-}
-
-/* ---- counting ---- */
-
-int gang_needed(const struct gang *gang)
-{
-    /* minMember 0 asks for nothing together: a gang of one, and the others are extras. */
-    int64_t min = gang->facts ? gang->facts->min_member : 1;
-    return min < 1 ? 1 : min > MEMBERS_MAX ? (int)MEMBERS_MAX : (int)min;
-}
-
-static void count_unbound(const struct gang_core *core, const struct pod *pod, struct tally *t)
-{
-    if (pod->facts->n_gates) {
-        t->gated++;
-        t->gate = pod->facts->gates[0];
-    } else if (!pod_is_ours(core, pod)) {
-        t->foreign++;
-        t->scheduler = pod->facts->scheduler;
-    } else {
-        t->plannable++;
-        t->held += pod->held;
-    }
-}
-
-struct tally tally(const struct gang_core *core, const struct gang *gang)
-{
-    struct tally t = {0};
-    list_for_each (pod, &gang->members, struct pod, in_gang) {
-        t.failed += pod->facts->phase == PHASE_FAILED;
-        if (!pod_counts(pod))
-            continue;
-        t.members++;
-        t.running += pod->facts->phase == PHASE_RUNNING;
-        t.succeeded += pod->facts->phase == PHASE_SUCCEEDED;
-        if (pod->facts->phase == PHASE_SUCCEEDED || pod->charge == CHARGE_ASSIGNED)
-            t.bound++;
-        else if (pod->charge == CHARGE_BINDING)
-            t.binding++;
-        else
-            count_unbound(core, pod, &t);
-    }
-    return t;
-}
-
-int32_t gang_priority(const struct gang *gang)
-{
-    if (gang->facts && gang->facts->has_priority)
-        return gang->facts->priority;
-    int32_t highest = INT32_MIN;
-    list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod->facts->priority > highest)
-            highest = pod->facts->priority;
-    return highest == INT32_MIN ? 0 : highest;
 }
 
 void gang_touch(struct gang_core *core, struct gang *gang)
@@ -200,38 +55,56 @@ enum gang_state gang_without_plan(const struct gang *gang)
 
 /*
  * A controller creates pods one after the other. While the first member is young, the missing ones
- * are planned for as copies of those that exist, so that members go straight to a held bind
- * instead of being rejected and woken. Only for gangs of one shape: of other roles nothing is
- * known.
+ * are planned for as copies of those of their unit, so that members go straight to a held bind
+ * instead of being rejected and woken. A unit of which no member exists, or whose members are not
+ * alike, says nothing about those that are missing: no hope.
  */
-static bool may_hope(const struct gang_core *core, const struct gang *gang, const struct tally *t)
+static bool unit_is_known(const struct unit *unit)
 {
-    if (t->members == 0 || t->plannable < t->members ||
-        core->now >= gang->first_seen + core->config.assemble)
-        return false;
-    const struct shape *shape = NULL;
-    list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (shape && pod->shape != shape)
+    return unit->like && !unit->mixed;
+}
+
+static bool missing_are_known(const struct unit *unit)
+{
+    if (unit_lacks(unit, STAGE_EXISTS) <= 0)
+        return true;
+    if (unit_children_needed(unit) == 0)
+        return unit_is_known(unit);
+    if (unit_children_needed(unit) < unit->n_children || unit->n_children == 0)
+        return false; /* which of them will come is not known */
+    int below = 0;
+    list_for_each (child, &unit->children, struct unit, in_parent) {
+        if (!missing_are_known(child))
             return false;
-        shape = pod->shape;
+        below += unit_lacks(child, STAGE_EXISTS);
     }
-    return true;
+    return unit_lacks(unit, STAGE_EXISTS) <= below || unit_is_known(unit);
+}
+
+static bool may_hope(const struct gang_core *core, const struct gang *gang)
+{
+    const struct tally *t = &gang->root->t;
+    return t->members > 0 && t->plannable == t->members &&
+           core->now < gang->first_seen + core->config.assemble && missing_are_known(gang->root);
+}
+
+static struct slot *expected_slot(struct gang *gang, const struct pod *pod)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (!slot->pod && slot->shape == pod->shape && slot->unit == pod->unit)
+            return slot;
+    return NULL;
 }
 
 /* Members without a slot take those that were expected for them. */
 static void fill_expected(struct gang_core *core, struct gang *gang)
 {
-    struct list *next = gang->slots.next;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod->slot || !pod_plannable(core, pod))
             continue;
-        struct slot *slot = NULL;
-        for (; !slot && next != &gang->slots; next = next->next) {
-            slot = CONTAINER_OF(next, struct slot, in_gang);
-            slot = slot->pod || slot->shape != pod->shape ? NULL : slot;
-        }
+        struct slot *slot = expected_slot(gang, pod);
         if (!slot)
-            return;
+            continue;
         slot_fill(slot, pod);
         if (pod->rejected)
             nominate(core, pod, slot->node);
@@ -258,15 +131,19 @@ static void hope(struct gang_core *core, struct gang *gang)
     fill_expected(core, gang);
     if (gang->state != GANG_PLANNED)
         gang_enter(core, gang, GANG_ASSEMBLING);
-    else if (gang->n_slots < gang_needed(gang))
+    else if (gang_lacks(core, gang, STAGE_PLANNED) > 0)
         gang->retry = true; /* a slot was lost, or needed rose */
 }
 
 /* ---- attempts ---- */
 
+/* The longest of its PodGroups': none of them asked for less than that. */
 static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
 {
-    usec_t t = gang->facts ? gang->facts->schedule_timeout : 0;
+    usec_t t = 0;
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        if (group->facts && group->facts->schedule_timeout > t)
+            t = group->facts->schedule_timeout;
     if (t <= 0)
         t = core->config.schedule_timeout;
     return t < TIMEOUT_MAX ? t : TIMEOUT_MAX;
@@ -279,6 +156,11 @@ static void begin_attempt(struct gang_core *core, struct gang *gang)
         return;
     gang->attempts++;
     timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + attempt_timeout(core, gang));
+    if (gang->waits)
+        return;
+    gang->waits = core->now;
+    if (core->config.starvation)
+        timer_set(core, &gang->timers[TIMER_STARVE], core->now + core->config.starvation);
 }
 
 static void end_attempt(struct gang_core *core, struct gang *gang)
@@ -286,6 +168,10 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
+    timer_stop(core, &gang->timers[TIMER_STARVE]);
+    keep_end(core, gang);
+    gang->waits = 0;
+    gang->starved = false;
 }
 
 static void place(struct gang_core *core, struct gang *gang)
@@ -298,11 +184,8 @@ static void place(struct gang_core *core, struct gang *gang)
     gang->last_failure = 0;
     gang_enter(core, gang, GANG_PLACED);
     reason_set(gang, REASON_PLACED, xstrdup(""));
-    if (!gang->ever_placed) {
-        cleanup_free char *text = xasprintf("%d of %d needed members are bound",
-                                            tally(core, gang).bound, gang_needed(gang));
-        tell_event(core, gang, false, "PodGroupScheduled", text);
-    }
+    if (!gang->ever_placed)
+        tell_placed(core, gang);
     gang->ever_placed = true;
     /* Extras: those at bind join, those on their way keep their place for a while, those that
      * were rejected pass singly now, and nothing else would wake them. */
@@ -330,41 +213,85 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
-static bool invalid(const struct gang *gang, char **text)
+/* What makes it impossible to plan the gang, whatever the cluster looks like; NULL: nothing. */
+static char *refusal(const struct gang *gang, enum gang_reason_code *code)
 {
-    if (!gang->facts || (gang->facts->min_member >= 0 && gang->facts->min_member <= MEMBERS_MAX))
-        return false;
-    *text = xasprintf("PodGroup %s/%s: spec.minMember is %" PRId64 "; it must be 0 to %" PRId64,
-                      gang->ref.ns, gang->ref.name, gang->facts->min_member, MEMBERS_MAX);
-    return true;
+    *code = REASON_GROUP_INVALID;
+    if (gang->invalid)
+        return xstrdup(gang->invalid);
+    *code = REASON_GROUP_MISSING;
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        if (!group->facts)
+            return reason_missing(group);
+    *code = REASON_NOT_UNIFORM;
+    const struct pod *first = NULL;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (!pod_counts(pod) || !pod->facts->uniform.key)
+            continue;
+        if (first && !str_eq(first->facts->uniform.value, pod->facts->uniform.value))
+            return reason_not_uniform(gang, first, pod);
+        first = first ? first : pod;
+    }
+    return NULL;
+}
+
+/* A failed commit is undone: those that it bound are asked to leave, if somebody makes them anew.
+ */
+static void evict_commit(struct gang_core *core, struct gang *gang)
+{
+    int n = 0;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        bool its = pod->commit && pod->commit == gang->commits && pod->charge == CHARGE_ASSIGNED;
+        if (!its || pod->evicted || !pod->facts->controlled || !pod_counts(pod))
+            continue;
+        n++;
+        evict(core, pod);
+    }
+    if (n)
+        tell_evicted(core, gang, n);
+}
+
+/* Every result of the commit is in, and the needed set is not bound. */
+static void commit_failed(struct gang_core *core, struct gang *gang, const struct tally *t)
+{
+    if (core->config.evict_on_failed_commit)
+        evict_commit(core, gang);
+    if (t->bound == 0 && unit_lacks(gang->root, STAGE_EXISTS) <= 0)
+        back_off(core, gang); /* every single Binding was refused */
+}
+
+static enum gang_reason_code why_unreachable(const struct tally *t)
+{
+    return t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER;
 }
 
 /* Planned gangs lose members, unbound ones are marked, a whole gang may be bound from outside. */
 static void review_unplaced(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
-    int needed = gang_needed(gang);
-    int reachable = t->bound + t->binding + t->plannable;
+    bool some = t->bound + t->binding > 0;
+    int missing = unit_lacks(gang->root, STAGE_EXISTS);
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
-    if (gang->state == GANG_COMMITTING && t->bound == 0 && t->members >= needed) {
-        back_off(core, gang); /* every single Binding was refused */
-        return;
+    if (gang->state == GANG_COMMITTING) {
+        commit_failed(core, gang, t);
+        if (gang->state == GANG_BACKED_OFF)
+            return;
     }
-    if (t->members < needed && t->bound + t->binding == 0 && may_hope(core, gang, t)) {
+    if (missing > 0 && !some && may_hope(core, gang)) {
         hope(core, gang);
         return;
     }
     if (gang->hoping)
         fill_expected(core, gang);
     end_hope(core, gang);
-    enum gang_state state = t->bound + t->binding > 0 ? GANG_RECOVERING : GANG_ASSEMBLING;
-    if (t->members < needed) {
-        assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang, t));
-    } else if (reachable < needed) {
-        assemble(core, gang, state, t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER,
-                 reason_members(gang, t));
+    t = gang_count(core, gang);
+    enum gang_state state = some ? GANG_RECOVERING : GANG_ASSEMBLING;
+    if (missing > 0) {
+        assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang));
+    } else if (unit_lacks(gang->root, STAGE_REACHABLE) > 0) {
+        assemble(core, gang, state, why_unreachable(t), reason_members(gang));
     } else {
-        if (gang->state != GANG_BACKED_OFF && t->bound + t->binding == 0)
+        if (gang->state != GANG_BACKED_OFF && !some)
             begin_attempt(core, gang);
         if (gang->state == GANG_ASSEMBLING || gang->state == GANG_DONE ||
             gang->state == GANG_PLACED || gang->state == GANG_COMMITTING) {
@@ -374,7 +301,7 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
         if (gang->n_slots && gang->n_slots < t->plannable)
             gang->retry = true; /* a slot was lost, or a member came: complete the plan */
     }
-    if (t->bound + t->binding > 0 && gang->state != GANG_COMMITTING) {
+    if (some && gang->state != GANG_COMMITTING) {
         timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
         timer_stop(core, &gang->timers[TIMER_BACKOFF]);
         gang_enter(core, gang, GANG_RECOVERING);
@@ -384,42 +311,49 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     }
 }
 
+/* Whether a gang that was placed once has to be whole again before later members pass. */
+static bool must_be_whole(const struct gang_core *core, const struct gang *gang)
+{
+    enum gang_match match = gang->head->facts->match;
+    if (match == MATCH_DEFAULT)
+        return core->config.requeue_below_minimum;
+    return match != MATCH_ONCE;
+}
+
+static void finish(struct gang_core *core, struct gang *gang)
+{
+    end_attempt(core, gang);
+    end_hope(core, gang);
+    plan_drop(core, gang, REASON_SLOT_MOVED);
+    gang->ever_placed = true;
+    gang_enter(core, gang, GANG_DONE);
+    reason_set(gang, REASON_PLACED, xstrdup(""));
+}
+
 static void review(struct gang_core *core, struct gang *gang)
 {
-    struct tally t = tally(core, gang);
-    gang->priority = gang_priority(gang);
-    char *text;
-    if (!gang->facts) {
-        assemble(core, gang, GANG_ASSEMBLING, REASON_GROUP_MISSING, reason_members(gang, &t));
+    const struct tally *t = gang_count(core, gang);
+    enum gang_reason_code code;
+    gang->priority = gang_priority(core, gang);
+    char *text = refusal(gang, &code);
+    if (text) {
+        assemble(core, gang, GANG_ASSEMBLING, code, text);
         return;
     }
-    if (invalid(gang, &text)) {
-        assemble(core, gang, GANG_ASSEMBLING, REASON_GROUP_INVALID, text);
-        return;
-    }
-    if (t.bound == 0 && t.binding == 0)
+    if (t->bound == 0 && t->binding == 0)
         gang->ever_placed = false; /* a new run under the same PodGroup */
-    bool whole = t.bound >= gang_needed(gang) || gang->ever_placed;
-    if (whole && t.members > 0 && t.succeeded == t.members) {
-        end_attempt(core, gang);
-        end_hope(core, gang);
-        plan_drop(core, gang, REASON_SLOT_MOVED);
-        gang->ever_placed = true;
-        gang_enter(core, gang, GANG_DONE);
-        reason_set(gang, REASON_PLACED, xstrdup(""));
+    bool whole = unit_lacks(gang->root, STAGE_BOUND) <= 0 ||
+                 (gang->ever_placed && !must_be_whole(core, gang));
+    if (whole && t->members > 0 && t->succeeded == t->members) {
+        finish(core, gang);
     } else if (whole) {
         if (gang->state != GANG_PLACED)
             place(core, gang);
     } else {
-        review_unplaced(core, gang, &t);
+        review_unplaced(core, gang, t);
     }
     /* A member may have gone, or others are bound now: those held may be the whole rest. */
     commit_if_quorum(core, gang);
-}
-
-bool gang_is_over(const struct gang *gang)
-{
-    return !gang->facts && list_empty(&gang->members);
 }
 
 bool review_touched(struct gang_core *core)
@@ -441,7 +375,7 @@ bool review_touched(struct gang_core *core)
 static usec_t jittered(const struct gang *gang, usec_t t)
 {
     uint32_t h = 2166136261u;
-    for (const char *p = gang->key; *p; p++)
+    for (const char *p = gang->head->key; *p; p++)
         h = (h ^ (unsigned char)*p) * 16777619u;
     h = (h ^ (uint32_t)gang->attempts) * 16777619u;
     return t * 4 / 5 + (usec_t)((h >> 8) % 1000) * (t * 2 / 5) / 1000;
@@ -469,9 +403,8 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED)
         return;
     core->stats.attempts_timed_out++;
-    struct tally t = tally(core, gang);
-    reason_set(gang, REASON_SCHEDULE_TIMEOUT,
-               reason_timeout(gang, &t, attempt_timeout(core, gang)));
+    gang_count(core, gang);
+    reason_set(gang, REASON_SCHEDULE_TIMEOUT, reason_timeout(gang, attempt_timeout(core, gang)));
     gang->timed_out = true;
     back_off(core, gang);
     tell_event(core, gang, true, "Timeout", gang->reason.text);
@@ -494,6 +427,9 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     case TIMER_EVIDENCE:
         gang->retry = true;
         evidence_arm(core, gang);
+        break;
+    case TIMER_STARVE:
+        gang->starved = gang->retry = true;
         break;
     case TIMER_REFRESH:
         gang->retry = gang->state == GANG_WAITING;

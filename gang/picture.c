@@ -43,6 +43,7 @@ void node_drop(struct gang_core *core, struct node *node)
     free(node->allocatable.v);
     free(node->used.v);
     free(node->reserved.v);
+    free(node->kept.v);
     free(node->name);
     free(node);
 }
@@ -177,7 +178,7 @@ bool pod_is_finished(const struct pod *pod)
 
 bool pod_counts(const struct pod *pod)
 {
-    return !pod->facts->deleting && pod->facts->phase != PHASE_FAILED;
+    return !pod->facts->deleting && !pod->evicted && pod->facts->phase != PHASE_FAILED;
 }
 
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod)
@@ -225,24 +226,14 @@ static void leave_shape(struct gang_core *core, struct pod *pod)
 
 static void join_gang(struct gang_core *core, struct pod *pod)
 {
-    if (!pod->facts->group.api_group)
-        return;
-    pod->gang = gang_get(core, &pod->facts->group);
-    if (list_empty(&pod->gang->members))
-        pod->gang->first_seen = core->now;
-    list_push(&pod->gang->members, &pod->in_gang);
-    pod->gang->retry = true;
-    gang_touch(core, pod->gang);
+    if (pod->facts->group.api_group)
+        group_add(core, pod);
 }
 
 static void leave_gang(struct gang_core *core, struct pod *pod)
 {
-    if (!pod->gang)
-        return;
-    list_remove(&pod->in_gang);
-    pod->gang->retry = true;
-    gang_touch(core, pod->gang);
-    pod->gang = NULL;
+    if (pod->gang)
+        group_remove(core, pod);
 }
 
 /* Its place is given up; a held call is answered. */
@@ -290,6 +281,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
         map_remove(&core->names, key);
     gang_pod_facts_free(pod->facts);
     free(pod->nominated);
+    free(pod->pinned);
     free(pod);
 }
 
@@ -310,7 +302,8 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         }
         lose_slot(core, pod);
         charge(core, pod, node, CHARGE_ASSIGNED);
-        timer_stop(core, pod_timer(pod, TIMER_RETRY));
+        if (!pod->evicted)
+            timer_stop(core, pod_timer(pod, TIMER_RETRY));
         node_settle(core, node);
     } else if (pod->slot && !pod_plannable(core, pod)) {
         lose_slot(core, pod); /* deleted or gated on its way */
@@ -343,6 +336,10 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         lose_slot(core, pod);
         leave_gang(core, pod);
         join_gang(core, pod);
+    } else if (pod->gang) {
+        if (facts->declared)
+            group_declare(core, pod->group, STEAL(facts->declared), facts->created);
+        group_moved(core, pod);
     }
     struct shape *now = shape_of(core, facts);
     if (now != pod->shape) { /* resized in place, or its selector changed while gated */

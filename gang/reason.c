@@ -37,31 +37,104 @@ const char *gang_reason_name(enum gang_reason_code code)
     return code < REASON_MAX ? names[code] : "?";
 }
 
-bool reason_set(struct gang *gang, enum gang_reason_code code, char *text)
+bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, char *help)
 {
+    bool same_help = str_eq(gang->reason.help, help);
+    free(gang->reason.help);
+    gang->reason.help = help;
     if (gang->reason.code == code && strcmp(gang->reason.text, text) == 0) {
         free(text);
-        return false;
+        return !same_help;
     }
     free(gang->reason.text);
-    gang->reason = (struct reason){code, text};
+    gang->reason.code = code;
+    gang->reason.text = text;
     return true;
 }
 
-char *reason_members(const struct gang *gang, const struct tally *t)
+bool reason_set(struct gang *gang, enum gang_reason_code code, char *text)
 {
-    const char *ns = gang->ref.ns, *name = gang->ref.name;
-    int needed = gang_needed(gang);
-    if (!gang->facts)
-        return xasprintf("PodGroup %s/%s (%s) does not exist", ns, name, gang->ref.api_group);
-    if (t->members < needed)
-        return xasprintf("gang %s/%s: %d of %d members exist", ns, name, t->members, needed);
-    if (t->gated)
-        return xasprintf("gang %s/%s: %d of %d members are gated by %s", ns, name, t->gated,
-                         t->members, t->gate);
-    return xasprintf("gang %s/%s: %d of %d members belong to scheduler %s, which muster does not "
-                     "serve (schedulerNames)",
-                     ns, name, t->foreign, t->members, t->scheduler);
+    return reason_set_help(gang, code, text, NULL);
+}
+
+static void put_gang(struct buf *b, const struct gang *gang)
+{
+    buf_printf(b, "gang %s/%s", gang->head->ref.ns, gang->head->ref.name);
+}
+
+/* The unit furthest down that keeps the gang from that stage. */
+static const struct unit *lacking_unit(const struct unit *unit, enum stage stage)
+{
+    if (unit_children_needed(unit) < unit->n_children)
+        return unit; /* any of several would do */
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        if (unit_lacks(child, stage) > 0)
+            return lacking_unit(child, stage);
+    return unit;
+}
+
+/* "subgroup worker", "PodGroup ml/trainers", "part rack=a of subgroup worker" */
+static void put_unit(struct buf *b, const struct unit *unit)
+{
+    if (unit->part)
+        buf_printf(b, "part %s of ", unit->part);
+    if (unit->spec)
+        buf_printf(b, "subgroup %s", unit->spec->name);
+    else
+        buf_printf(b, "PodGroup %s/%s", unit->group->ref.ns, unit->group->ref.name);
+}
+
+/* Where in a gang of several units it is that something lacks. */
+static void put_where(struct buf *b, const struct gang *gang, enum stage stage)
+{
+    const struct unit *unit = lacking_unit(gang->root, stage);
+    if (unit == gang->root || !unit->group)
+        return;
+    int needs = unit_needs(unit);
+    buf_puts(b, " (");
+    put_unit(b, unit);
+    buf_printf(b, ": %d of %d)", needs - unit_lacks(unit, stage), needs);
+}
+
+char *reason_missing(const struct group *group)
+{
+    return xasprintf("PodGroup %s/%s (%s) does not exist", group->ref.ns, group->ref.name,
+                     group->ref.api_group);
+}
+
+char *reason_not_uniform(const struct gang *gang, const struct pod *a, const struct pod *b)
+{
+    struct buf buf = BUF_INIT;
+    put_gang(&buf, gang);
+    const char *x = a->facts->uniform.value, *y = b->facts->uniform.value;
+    buf_printf(&buf, ": members must have one %s: %s has %s, %s has %s", a->facts->uniform.key,
+               a->facts->name, *x ? x : "none", b->facts->name, *y ? y : "none");
+    return buf_steal(&buf);
+}
+
+/* Why members are missing or cannot be placed; after gang_count(). */
+char *reason_members(const struct gang *gang)
+{
+    struct buf b = BUF_INIT;
+    const struct tally *t = &gang->root->t;
+    int needed = gang_needed(gang), lacks = unit_lacks(gang->root, STAGE_EXISTS);
+    const struct unit *unit = lacking_unit(gang->root, STAGE_EXISTS);
+    put_gang(&b, gang);
+    if (lacks > 0 && !unit->spec && unit->n_children < unit_children_needed(unit)) {
+        buf_printf(&b, ": %d of %d child PodGroups exist", unit->n_children,
+                   unit_children_needed(unit));
+    } else if (lacks > 0) {
+        buf_printf(&b, ": %d of %d members exist", needed - lacks, needed);
+        put_where(&b, gang, STAGE_EXISTS);
+    } else if (t->gated) {
+        buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
+    } else {
+        buf_printf(&b,
+                   ": %d of %d members belong to scheduler %s, which muster does not serve "
+                   "(schedulerNames)",
+                   t->foreign, t->members, t->scheduler);
+    }
+    return buf_steal(&b);
 }
 
 static void put_amount(struct buf *b, const char *resource, int64_t amount)
@@ -75,24 +148,108 @@ static void put_amount(struct buf *b, const char *resource, int64_t amount)
         buf_printf(b, "%" PRId64, amount);
 }
 
+/* What stands between the culprit and a node. */
+static void put_obstacle(struct buf *b, const struct gang_core *core, const struct shortage *s)
+{
+    const char *who = s->culprit->facts->name;
+    if (s->tied) {
+        buf_printf(b, "the volumes of %s are on node %s, which does not take it now", who,
+                   s->culprit->pinned);
+    } else if (s->n_nodes == 0) {
+        buf_printf(b, "no node passes node selector, affinity and taints of %s", who);
+    } else if (s->kept) {
+        buf_printf(b, "room for %s is kept for gang %s/%s, which has waited longer", who,
+                   core->keeper->head->ref.ns, core->keeper->head->ref.name);
+    } else if (s->refused) {
+        buf_printf(b, "kube-scheduler refuses the nodes that have room for %s", who);
+    } else if (s->resource == -2) {
+        buf_printf(b, "host ports of %s are taken", who);
+    } else if (s->resource >= 0) {
+        put_amount(b, core->resources[s->resource], s->missing);
+        buf_printf(b, " short of %s", core->resources[s->resource]);
+    }
+}
+
 char *reason_shortage(const struct gang_core *core, const struct gang *gang,
                       const struct shortage *s)
 {
     struct buf b = BUF_INIT;
-    buf_printf(&b, "gang %s/%s: %d members needed, room for %d", gang->ref.ns, gang->ref.name,
-               gang_needed(gang), s->room);
-    const char *who = s->culprit ? s->culprit->facts->name : "a member";
-    if (s->no_node)
-        buf_printf(&b, " (no node passes node selector, affinity and taints of %s)", who);
-    else if (s->refused)
-        buf_printf(&b, " (kube-scheduler refuses the nodes that have room for %s)", who);
-    else if (s->resource == -2)
-        buf_printf(&b, " (host ports of %s are taken)", who);
-    else if (s->resource >= 0) {
-        buf_puts(&b, " (");
-        put_amount(&b, core->resources[s->resource], s->missing);
-        buf_printf(&b, " short of %s)", core->resources[s->resource]);
+    cleanup_buf struct buf why = BUF_INIT;
+    put_gang(&b, gang);
+    buf_printf(&b, ": %d members needed, room for %d", gang_needed(gang), s->room);
+    put_obstacle(&why, core, s);
+    if (s->culprit->unit->spec || s->culprit->group != gang->head) {
+        buf_puts(&why, why.len ? ", for " : "for ");
+        put_unit(&why, s->culprit->unit);
     }
+    if (why.len)
+        buf_printf(&b, " (%s)", buf_str(&why));
+    return buf_steal(&b);
+}
+
+/* What its users could change instead: a smaller minimum. */
+static void put_smaller(struct buf *b, const struct gang *gang, int room)
+{
+    const struct gang_group_facts *f = gang->head->facts;
+    if (room < 1 || gang->root->n_children)
+        return;
+    const char *field = f->min_field ? f->min_field : "spec.minMember";
+    const char *dot = strrchr(field, '.');
+    buf_printf(b, "; or %s %d", strncmp(field, "spec.", 5) == 0 ? dot + 1 : field, room);
+}
+
+/* "2 more nvidia.com/gpu on any of 3 nodes" */
+static void put_more(struct buf *b, const struct gang_core *core, const struct shortage *s)
+{
+    const char *resource = core->resources[s->resource];
+    put_amount(b, resource, s->missing);
+    buf_printf(b, " more %s", resource);
+    if (s->lacks > 1 && s->amount > 1) {
+        buf_puts(b, " (");
+        put_amount(b, resource, s->amount);
+        buf_puts(b, " for each member)");
+    }
+    if (s->n_nodes == 1)
+        buf_printf(b, " on the node that passes the rules of %s", s->culprit->facts->name);
+    else
+        buf_printf(b, " on any of %d nodes", s->n_nodes);
+}
+
+char *reason_help(const struct gang_core *core, const struct gang *gang, const struct shortage *s)
+{
+    struct buf b = BUF_INIT;
+    const char *who = s->culprit->facts->name;
+    if (s->tied)
+        buf_printf(&b, "room on node %s", s->culprit->pinned);
+    else if (s->n_nodes == 0)
+        buf_printf(&b, "a node that passes node selector, affinity and taints of %s", who);
+    else if (s->kept || s->refused || s->resource == -1)
+        return NULL;
+    else if (s->resource == -2)
+        buf_printf(&b, "%d more nodes where the host ports of %s are free", s->lacks, who);
+    else
+        put_more(&b, core, s);
+    put_smaller(&b, gang, s->room);
+    return buf_steal(&b);
+}
+
+char *reason_min_resources(const struct group *group, const struct gang_amount *min, int64_t room)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "PodGroup %s/%s: spec.minResources asks for ", group->ref.ns, group->ref.name);
+    put_amount(&b, min->resource, min->amount);
+    buf_printf(&b, " %s, and ", min->resource);
+    put_amount(&b, min->resource, room);
+    buf_puts(&b, " are free");
+    return buf_steal(&b);
+}
+
+char *reason_behind(const struct gang *gang, const struct gang *first)
+{
+    struct buf b = BUF_INIT;
+    put_gang(&b, gang);
+    buf_printf(&b, ": waits behind gang %s/%s (strictOrder)", first->head->ref.ns,
+               first->head->ref.name);
     return buf_steal(&b);
 }
 
@@ -109,7 +266,17 @@ static void put_awaited(struct buf *b, const struct gang *gang)
     }
 }
 
-char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t timeout)
+/* After gang_count(). */
+static void put_at_bind(struct buf *b, const struct gang *gang)
+{
+    int needed = gang_needed(gang);
+    put_gang(b, gang);
+    buf_printf(b, ": %d of %d members at bind", needed - unit_lacks(gang->root, STAGE_AT_BIND),
+               needed);
+}
+
+/* After gang_count(). */
+char *reason_timeout(const struct gang *gang, usec_t timeout)
 {
     /* The reason behind a timeout stays readable through several of them. */
     static const char mark[] = "; not placed within ";
@@ -119,19 +286,17 @@ char *reason_timeout(const struct gang *gang, const struct tally *t, usec_t time
     if (n)
         return xasprintf("%.*s%s%" PRId64 " s", n, text, mark, seconds);
     struct buf b = BUF_INIT;
-    buf_printf(&b, "gang %s/%s: %d of %d members at bind", gang->ref.ns, gang->ref.name, t->held,
-               gang_needed(gang));
+    put_at_bind(&b, gang);
     put_awaited(&b, gang);
     buf_printf(&b, "%s%" PRId64 " s", mark, seconds);
     return buf_steal(&b);
 }
 
-char *reason_hold(const struct gang *gang, const struct tally *t, usec_t hold)
+char *reason_hold(const struct gang *gang, usec_t hold)
 {
     struct buf b = BUF_INIT;
-    buf_printf(&b, "gang %s/%s: %d of %d members at bind after %" PRId64 " s; the plan is kept",
-               gang->ref.ns, gang->ref.name, t->held + t->bound + t->binding, gang_needed(gang),
-               hold / USEC_PER_SEC);
+    put_at_bind(&b, gang);
+    buf_printf(&b, " after %" PRId64 " s; the plan is kept", hold / USEC_PER_SEC);
     put_awaited(&b, gang);
     return buf_steal(&b);
 }
@@ -140,11 +305,22 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
                         const struct gang_pod_facts *pod, const char *node)
 {
     cleanup_buf struct buf b = BUF_INIT;
-    const char *who = gang ? gang->ref.name : "";
-    const char *ns = gang ? gang->ref.ns : "";
+    const char *who = gang ? gang->head->ref.name : "";
+    const char *ns = gang ? gang->head->ref.ns : "";
     switch (code) {
     case REASON_RESERVED:
         buf_printf(&b, "reserved for gang %s/%s", ns, who);
+        break;
+    case REASON_BEHIND:
+        buf_printf(&b, "kept for gang %s/%s, which has waited longer", ns, who);
+        break;
+    case REASON_ABOVE_MAXIMUM:
+        buf_printf(&b,
+                   "gang %s/%s: above maximum, as many members as spec.maxMember allows are placed",
+                   ns, who);
+        break;
+    case REASON_BAD_LINK:
+        buf_puts(&b, pod->bad_link);
         break;
     case REASON_NO_ROOM:
         buf_printf(&b, "no room on node %s beside what is assigned and reserved there", node);

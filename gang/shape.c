@@ -136,6 +136,14 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     return shape_ref(shape);
 }
 
+int64_t shape_need(const struct shape *shape, uint32_t resource)
+{
+    for (size_t i = 0; i < shape->n_needs; i++)
+        if (shape->needs[i].resource == resource)
+            return shape->needs[i].amount;
+    return 0;
+}
+
 struct shape *shape_ref(struct shape *shape)
 {
     shape->users++;

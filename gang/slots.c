@@ -4,12 +4,13 @@
  */
 #include "gang/core.h"
 
-struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                      struct node *node)
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
+                      struct shape *shape, struct node *node)
 {
     struct slot *slot = xcalloc(1, sizeof *slot);
     core->n_slots++;
     slot->gang = gang;
+    slot->unit = unit;
     slot->node = node;
     slot->shape = shape_ref(shape);
     list_push(&gang->slots, &slot->in_gang);
@@ -23,6 +24,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct shape *s
 void slot_fill(struct slot *slot, struct pod *pod)
 {
     slot->pod = pod;
+    slot->unit = pod->unit;
     pod->slot = slot;
 }
 

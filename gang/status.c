@@ -9,24 +9,33 @@
 #define FIGURES_INTERVAL USEC_PER_SEC
 #define TEXT_INTERVAL    (10 * USEC_PER_SEC)
 
-struct gang_status gang_status_of(const struct gang_core *core, const struct gang *gang)
+/* There is an object to write to, and to send events about. */
+static bool has_object(const struct group *group)
 {
-    struct tally t = tally(core, gang);
+    return group->facts && !group->declared;
+}
+
+/* After gang_count(). */
+struct gang_status group_status(const struct group *group)
+{
+    const struct gang *gang = group->gang;
+    const struct tally *t = &group->units[0]->t;
     return (struct gang_status){
-        .ref = &gang->ref,
-        .uid = gang->facts ? gang->facts->uid : "",
+        .ref = &group->ref,
+        .uid = group->facts ? group->facts->uid : "",
         .state = gang->state,
         .reason = gang->reason.code,
         .text = gang->reason.text,
+        .help = gang->reason.help ? gang->reason.help : "",
         .timed_out = gang->timed_out,
         .ever_placed = gang->ever_placed,
-        .min_member = gang->facts ? gang->facts->min_member : 0,
-        .needed = gang_needed(gang),
-        .members = t.members,
-        .bound = t.bound,
-        .running = t.running,
-        .succeeded = t.succeeded,
-        .failed = t.failed,
+        .min_member = group->facts ? group->facts->min_member : 0,
+        .needed = unit_needs(group->units[0]),
+        .members = t->members,
+        .bound = t->bound,
+        .running = t->running,
+        .succeeded = t->succeeded,
+        .failed = t->failed,
     };
 }
 
@@ -49,6 +58,8 @@ static uint64_t digest_text(const struct gang_status *s)
 {
     uint64_t h = 1;
     for (const char *p = s->text; *p; p++)
+        h = mix(h, (unsigned char)*p);
+    for (const char *p = s->help; *p; p++)
         h = mix(h, (unsigned char)*p);
     return h;
 }
@@ -74,47 +85,82 @@ static struct gang_status copied(struct gang_core *core, struct gang_status s)
     s.ref = ref;
     s.uid = fx_str(core, s.uid);
     s.text = fx_str(core, s.text);
+    s.help = fx_str(core, s.help);
     return s;
+}
+
+/* Writes what is due now; when the next will be: USEC_NEVER, nothing is left to say. */
+static usec_t tell_group(struct gang_core *core, struct group *group)
+{
+    struct gang_status s = group_status(group);
+    uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
+    usec_t due = words != group->told_words       ? core->now
+                 : figures != group->told_figures ? group->told_at + FIGURES_INTERVAL
+                 : text != group->told_text       ? group->told_at + TEXT_INTERVAL
+                                                  : USEC_NEVER;
+    if (due > core->now)
+        return due;
+    group->told_words = words;
+    group->told_figures = figures;
+    group->told_text = text;
+    group->told_at = core->now;
+    struct gang_status kept = copied(core, s);
+    fx_add(core, GANG_STATUS)->status = kept;
+    return USEC_NEVER;
 }
 
 void tell_status(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->facts)
-        return;
-    struct gang_status s = gang_status_of(core, gang);
-    uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
-    usec_t due = words != gang->told_words       ? core->now
-                 : figures != gang->told_figures ? gang->told_at + FIGURES_INTERVAL
-                 : text != gang->told_text       ? gang->told_at + TEXT_INTERVAL
-                                                 : USEC_NEVER;
-    if (due > core->now) {
-        if (due != USEC_NEVER)
-            timer_set(core, &gang->timers[TIMER_STATUS], due);
-        return;
+    usec_t due = USEC_NEVER;
+    gang_count(core, gang);
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        usec_t t = has_object(group) ? tell_group(core, group) : USEC_NEVER;
+        due = t < due ? t : due;
     }
-    gang->told_words = words;
-    gang->told_figures = figures;
-    gang->told_text = text;
-    gang->told_at = core->now;
-    struct gang_status kept = copied(core, s);
-    fx_add(core, GANG_STATUS)->status = kept;
+    if (due != USEC_NEVER)
+        timer_set(core, &gang->timers[TIMER_STATUS], due);
+}
+
+static void group_event(struct gang_core *core, const struct group *group, bool warning,
+                        const char *reason, const char *message)
+{
+    if (!has_object(group))
+        return;
+    struct gang_effect e = {.kind = GANG_EVENT};
+    e.event.kind = "PodGroup";
+    e.event.api_group = fx_str(core, group->ref.api_group);
+    e.event.ns = fx_str(core, group->ref.ns);
+    e.event.name = fx_str(core, group->ref.name);
+    e.event.uid = fx_str(core, group->facts->uid);
+    e.event.warning = warning;
+    e.event.reason = fx_str(core, reason);
+    e.event.message = fx_str(core, message);
+    *fx_add(core, GANG_EVENT) = e;
 }
 
 void tell_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
                 const char *message)
 {
-    if (!gang->facts)
-        return;
-    struct gang_effect e = {.kind = GANG_EVENT};
-    e.event.kind = "PodGroup";
-    e.event.api_group = fx_str(core, gang->ref.api_group);
-    e.event.ns = fx_str(core, gang->ref.ns);
-    e.event.name = fx_str(core, gang->ref.name);
-    e.event.uid = fx_str(core, gang->facts->uid);
-    e.event.warning = warning;
-    e.event.reason = fx_str(core, reason);
-    e.event.message = fx_str(core, message);
-    *fx_add(core, GANG_EVENT) = e;
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        group_event(core, group, warning, reason, message);
+}
+
+void tell_placed(struct gang_core *core, const struct gang *gang)
+{
+    gang_count(core, gang);
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        const struct unit *own = group->units[0];
+        cleanup_free char *text =
+            xasprintf("%d of %d needed members are bound", own->t.bound, unit_needs(own));
+        group_event(core, group, false, "PodGroupScheduled", text);
+    }
+}
+
+void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
+{
+    cleanup_free char *text =
+        xasprintf("the gang could not be bound as a whole: %d bound members are evicted", n);
+    tell_event(core, gang, true, "Evicted", text);
 }
 
 /*

@@ -1,22 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/core.h"
 
+/* Gangs that may have to be planned, in the order in which they would be. */
+static struct gang **waiting(const struct gang_core *core, size_t *ret_n)
+{
+    struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
+    size_t n = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core)
+        if (gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
+            (gang->state == GANG_RECOVERING && !gang->n_slots))
+            list[n++] = gang;
+    qsort(list, n, sizeof *list, by_order);
+    *ret_n = n;
+    return list;
+}
+
+static void view_group(const struct group *group, int place, gang_view_fn *fn, void *arg)
+{
+    const struct gang *gang = group->gang;
+    struct gang_view v = {
+        .status = group_status(group),
+        .since = gang->since,
+        .created = group->facts ? group->facts->created : 0,
+        .known = group->facts != NULL,
+        .priority = gang->priority,
+        .root = &gang->head->ref,
+        .place = place,
+        .tried = gang->tried_at,
+        .waits = gang->waits,
+        .attempts = gang->attempts,
+        .held = group->units[0]->t.held,
+        .planned = group->units[0]->t.slots,
+    };
+    fn(arg, &v);
+}
+
 void gang_core_each_gang(const struct gang_core *core, gang_view_fn *fn, void *arg)
 {
-    map_for_each (e, &core->gangs) {
-        const struct gang *gang = e->value;
-        struct gang_view v = {
-            .status = gang_status_of(core, gang),
-            .since = gang->since,
-            .created = gang->facts ? gang->facts->created : 0,
-            .known = gang->facts != NULL,
-            .priority = gang_priority(gang),
-            .attempts = gang->attempts,
-            .held = tally(core, gang).held,
-            .planned = gang->n_slots,
-        };
-        fn(arg, &v);
+    size_t n;
+    cleanup_free struct gang **order = waiting(core, &n);
+    struct map places = MAP_INIT; /* of the gangs that wait, by key */
+    for (size_t i = 0; i < n; i++)
+        map_set(&places, order[i]->head->key, (void *)(uintptr_t)(i + 1));
+    map_for_each (e, &core->groups) {
+        const struct group *group = e->value;
+        gang_count(core, group->gang);
+        view_group(group, (int)(uintptr_t)map_get(&places, group->gang->head->key), fn, arg);
     }
+    map_done(&places);
 }
 
 static const char *member_state(const struct pod *pod)
@@ -35,10 +66,12 @@ static const char *member_state(const struct pod *pod)
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
                            gang_member_fn *fn, void *arg)
 {
-    const struct gang *gang = gang_find(core, ref);
-    if (!gang)
+    const struct group *group = group_find(core, ref);
+    if (!group)
         return;
-    list_for_each (pod, &gang->members, struct pod, in_gang) {
+    list_for_each (pod, &group->gang->members, struct pod, in_gang) {
+        if (!unit_is_below(pod->unit, group->units[0]))
+            continue;
         struct gang_member_view v = {
             .facts = pod->facts,
             .node = pod->node ? pod->node->name : pod->facts->node,
@@ -77,11 +110,10 @@ void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
     *ret = core->stats;
     ret->nodes = map_count(&core->nodes);
     ret->pods = map_count(&core->pods);
-    map_for_each (e, &core->gangs) {
-        const struct gang *gang = e->value;
+    list_for_each (gang, &core->gangs, struct gang, in_core)
         ret->gangs[gang->state]++;
-        ret->groups += gang->facts != NULL;
-    }
+    map_for_each (e, &core->groups)
+        ret->groups += ((struct group *)e->value)->facts != NULL;
     map_for_each (e, &core->calls)
         ret->held += ((struct pod *)e->value)->charge == CHARGE_NONE;
 }

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * groups.c - PodGroups, and which of them are one gang.
+ *
+ *   1. A group exists as soon as its PodGroup, a pod linked to it, or another PodGroup that names
+ *      it is seen, and is forgotten when there is none of them.
+ *   2. PodGroups that are placed together are one gang: a parent with its children, and those of
+ *      a bundle, if both name each other (nobody can tie a stranger to himself). form() finds them,
+ *      moves their members into one gang and builds its tree of units.
+ *   3. What is wrong with a gang's PodGroups (gang->invalid) is found here, whenever they change.
+ *
+ * A gang whose PodGroups change loses its plan as a whole; what is bound stays bound, and life.c
+ * makes the state from that.
+ */
+#include "gang/core.h"
+
+/* PodGroups in one gang. More is a mistake, and would cost too much at each change. */
+#define FAMILY_MAX 1000
+
+/* ---- existence ---- */
+
+static char *ref_key(const struct gang_ref *ref)
+{
+    return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
+}
+
+struct group *group_find(const struct gang_core *core, const struct gang_ref *ref)
+{
+    cleanup_free char *key = ref_key(ref);
+    return map_get(&core->groups, key);
+}
+
+struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref)
+{
+    const struct group *group = group_find(core, ref);
+    return group ? group->gang : NULL;
+}
+
+static struct gang *gang_new(struct gang_core *core, struct group *head)
+{
+    struct gang *gang = xcalloc(1, sizeof *gang);
+    gang->head = head;
+    gang->state = GANG_ASSEMBLING;
+    gang->since = core->now;
+    gang->reason.text = xstrdup("");
+    list_init(&gang->groups);
+    list_init(&gang->members);
+    list_init(&gang->slots);
+    list_init(&gang->in_touched);
+    for (int i = 0; i < GANG_TIMERS; i++) {
+        gang->timers[i].kind = (enum timer_kind)i;
+        gang->timers[i].owner = gang;
+    }
+    list_push(&core->gangs, &gang->in_core);
+    core->n_gangs++;
+    return gang;
+}
+
+static void gang_free(struct gang_core *core, struct gang *gang)
+{
+    for (int i = 0; i < GANG_TIMERS; i++)
+        timer_stop(core, &gang->timers[i]);
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        slot_free(core, slot);
+    evidence_forget(core, gang);
+    keep_end(core, gang);
+    list_remove(&gang->in_touched);
+    list_remove(&gang->in_core);
+    core->n_gangs--;
+    bundle_free(gang->bundle);
+    free(gang->invalid);
+    free(gang->reason.text);
+    free(gang->reason.help);
+    free(gang->pod_text);
+    free(gang);
+}
+
+static void group_join(struct group *group, struct gang *gang)
+{
+    struct list *at = gang->groups.next;
+    while (at != &gang->groups &&
+           strcmp(CONTAINER_OF(at, struct group, in_gang)->key, group->key) < 0)
+        at = at->next;
+    list_push(at, &group->in_gang); /* before it */
+    group->gang = gang;
+}
+
+static struct group *group_get(struct gang_core *core, const struct gang_ref *ref)
+{
+    struct group *group = group_find(core, ref);
+    if (group)
+        return group;
+    group = xcalloc(1, sizeof *group);
+    group->key = ref_key(ref);
+    group->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+    list_init(&group->in_gang);
+    list_init(&group->referrers);
+    map_set(&core->groups, group->key, group);
+    units_build(group);
+    group_join(group, gang_new(core, group));
+    group->gang->root = group->units[0];
+    gang_touch(core, group->gang);
+    return group;
+}
+
+static void forget_kin(struct gang_core *core, struct group *group)
+{
+    for (size_t i = 0; i < group->n_kin; i++) {
+        list_remove(&group->kin[i].in_referrers);
+        gang_touch(core, group->kin[i].to->gang); /* nobody may name it any more */
+    }
+    free(group->kin);
+    group->kin = NULL;
+    group->n_kin = 0;
+}
+
+static bool group_is_over(const struct group *group)
+{
+    return !group->facts && !group->n_members && list_empty(&group->referrers);
+}
+
+static void group_free(struct gang_core *core, struct group *group)
+{
+    units_free(group);
+    list_remove(&group->in_gang);
+    map_remove(&core->groups, group->key);
+    gang_group_facts_free(group->facts);
+    free(group->ref.api_group);
+    free(group->ref.ns);
+    free(group->ref.name);
+    free(group->key);
+    free(group);
+}
+
+static void gang_drop(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (group, &gang->groups, struct group, in_gang)
+        group_free(core, group);
+    gang_free(core, gang);
+}
+
+bool gang_sweep(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        if (!group_is_over(group))
+            return false;
+    gang_drop(core, gang);
+    return true;
+}
+
+void groups_free(struct gang_core *core)
+{
+    map_for_each (e, &core->groups)
+        forget_kin(core, e->value);
+    list_for_each_safe (gang, &core->gangs, struct gang, in_core)
+        gang_drop(core, gang);
+    map_for_each (e, &core->classes)
+        gang_class_facts_free(e->value);
+    map_done(&core->groups);
+    map_done(&core->classes);
+}
+
+/* ---- the tree of a gang ---- */
+
+static struct group *parent_of(const struct group *group)
+{
+    for (size_t i = 0; i < group->n_kin; i++)
+        if (!group->kin[i].bundle)
+            return group->kin[i].to;
+    return NULL;
+}
+
+static bool names(const struct group *group, const struct group *other)
+{
+    for (size_t i = 0; i < group->n_kin; i++)
+        if (group->kin[i].bundle && group->kin[i].to == other)
+            return true;
+    return false;
+}
+
+/* Members and slots count in units that are new. Expected slots are of nobody any more. */
+static void resettle(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        pod->unit = unit_of_pod(pod->group, pod->facts);
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
+        if (slot->pod)
+            slot->unit = slot->pod->unit;
+        else
+            slot_release(core, slot, REASON_SLOT_MOVED);
+    }
+}
+
+static void build_tree(struct gang_core *core, struct gang *gang)
+{
+    int tops = 0;
+    gang->bundle = bundle_free(gang->bundle);
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        units_build(group);
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        struct group *parent = parent_of(group);
+        if (!parent || parent->gang != gang || unit_is_below(parent->units[0], group->units[0]))
+            continue;
+        unit_attach(group->units[0], parent->units[0]);
+        unit_count_children(parent->units[0]);
+    }
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        if (!group->units[0]->parent && tops++ == 0)
+            gang->head = group;
+    gang->root = gang->head->units[0];
+    if (tops > 1) {
+        gang->root = gang->bundle = bundle_new();
+        list_for_each (group, &gang->groups, struct group, in_gang)
+            if (!group->units[0]->parent)
+                unit_attach(group->units[0], gang->bundle);
+    }
+    /* minMember 0 asks for nothing together: a gang of one, and the others are extras. */
+    if (unit_needs(gang->root) == 0)
+        gang->root->min_pods = 1;
+    resettle(core, gang);
+}
+
+static char *judge_kin(const struct group *group)
+{
+    const char *ns = group->ref.ns, *name = group->ref.name;
+    for (size_t i = 0; i < group->n_kin; i++) {
+        const struct kin *kin = &group->kin[i];
+        const struct gang_ref *to = &kin->to->ref;
+        if (!kin->to->facts)
+            return xasprintf("PodGroup %s/%s: its %s %s/%s does not exist", ns, name,
+                             kin->bundle ? "gang group" : "spec.parentPodGroup", to->ns, to->name);
+        if (kin->bundle && !names(kin->to, group))
+            return xasprintf("PodGroup %s/%s: its gang group names %s/%s, which does not name it",
+                             ns, name, to->ns, to->name);
+    }
+    const struct group *up = group;
+    for (int i = 0; up && i < FAMILY_MAX; i++) {
+        up = parent_of(up);
+        if (up == group)
+            return xasprintf("PodGroup %s/%s: spec.parentPodGroup makes it its own ancestor", ns,
+                             name);
+    }
+    return NULL;
+}
+
+/* The first contradiction in the gang's PodGroups. One that is missing is not one of them. */
+static void judge(struct gang *gang)
+{
+    free(STEAL(gang->invalid));
+    int n = 0;
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        if (!gang->invalid && group->facts)
+            gang->invalid = judge_kin(group);
+        if (!gang->invalid && group->facts)
+            gang->invalid = judge_group(group);
+        n++;
+    }
+    if (!gang->invalid && n == FAMILY_MAX)
+        gang->invalid = xasprintf("PodGroup %s/%s: more than %d PodGroups belong together",
+                                  gang->head->ref.ns, gang->head->ref.name, FAMILY_MAX);
+}
+
+/* ---- which groups are one gang ---- */
+
+struct family {
+    struct group **items;
+    size_t n, cap;
+};
+
+static void family_add(struct gang_core *core, struct family *f, struct group *group)
+{
+    if (group->formed == core->forming || f->n == FAMILY_MAX)
+        return;
+    group->formed = core->forming;
+    GROW(f->items, f->cap, f->n + 1);
+    f->items[f->n++] = group;
+}
+
+/* All that hang together with the first. */
+static void family_find(struct gang_core *core, struct family *f, struct group *first)
+{
+    family_add(core, f, first);
+    for (size_t i = 0; i < f->n; i++) {
+        struct group *group = f->items[i];
+        for (size_t k = 0; k < group->n_kin; k++)
+            if (!group->kin[k].bundle || names(group->kin[k].to, group))
+                family_add(core, f, group->kin[k].to);
+        list_for_each (kin, &group->referrers, struct kin, in_referrers) {
+            if (!kin->bundle || names(group, kin->from))
+                family_add(core, f, kin->from);
+            if (f->n == FAMILY_MAX)
+                return;
+        }
+    }
+}
+
+static void move_members(struct group *group, struct gang *from, struct gang *to)
+{
+    if (group->n_members && (list_empty(&to->members) || from->first_seen < to->first_seen))
+        to->first_seen = from->first_seen;
+    list_for_each_safe (pod, &from->members, struct pod, in_gang)
+        if (pod->group == group) {
+            list_remove(&pod->in_gang);
+            list_push(&to->members, &pod->in_gang);
+            pod->gang = to;
+        }
+}
+
+/* Leaves the gang's plan behind: its members are about to be counted otherwise. */
+static void dissolve(struct gang_core *core, struct gang *gang)
+{
+    plan_drop(core, gang, REASON_SLOT_MOVED);
+    evidence_forget(core, gang);
+    keep_end(core, gang);
+}
+
+/* The gang that goes on: the one that was named after the topmost of them. */
+static struct gang *family_gang(const struct family *f)
+{
+    for (size_t i = 0; i < f->n; i++)
+        if (f->items[i]->gang->head == f->items[i] && !parent_of(f->items[i]))
+            return f->items[i]->gang;
+    return f->items[0]->gang;
+}
+
+static void settle_gang(struct gang_core *core, struct gang *gang)
+{
+    build_tree(core, gang);
+    judge(gang);
+    gang->retry = true;
+    gang_touch(core, gang);
+}
+
+/* Brings the groups of the family into the gang; gangs that are left without any end. */
+static void bring_in(struct gang_core *core, const struct family *f, struct gang *gang)
+{
+    struct family left = {NULL, 0, 0}; /* one group of each gang they were of */
+    for (size_t i = 0; i < f->n; i++) {
+        struct group *group = f->items[i];
+        struct gang *old = group->gang;
+        if (old == gang)
+            continue;
+        dissolve(core, old);
+        dissolve(core, gang);
+        list_remove(&group->in_gang);
+        group_join(group, gang);
+        move_members(group, old, gang);
+        if (list_empty(&old->groups)) {
+            gang_free(core, old);
+        } else if (old->head == group) {
+            old->head = CONTAINER_OF(old->groups.next, struct group, in_gang);
+            GROW(left.items, left.cap, left.n + 1);
+            left.items[left.n++] = old->head;
+        }
+    }
+    for (size_t i = 0; i < left.n; i++)
+        if (left.items[i]->gang != gang)
+            settle_gang(core, left.items[i]->gang);
+    free(left.items);
+}
+
+/* Those of the gang that do not belong to it any more get gangs of their own. */
+static void send_away(struct gang_core *core, const struct family *f, struct gang *gang)
+{
+    list_for_each_safe (group, &gang->groups, struct group, in_gang) {
+        bool stays = false;
+        for (size_t i = 0; i < f->n && !stays; i++)
+            stays = f->items[i] == group;
+        if (stays)
+            continue;
+        dissolve(core, gang);
+        list_remove(&group->in_gang);
+        struct gang *own = gang_new(core, group);
+        group_join(group, own);
+        move_members(group, gang, own);
+        settle_gang(core, own);
+    }
+}
+
+static void form(struct gang_core *core, struct group *first)
+{
+    if (first->formed == core->forming)
+        return;
+    struct family f = {NULL, 0, 0};
+    family_find(core, &f, first);
+    struct gang *gang = family_gang(&f);
+    bring_in(core, &f, gang);
+    send_away(core, &f, gang);
+    free(f.items);
+    settle_gang(core, gang);
+}
+
+static void regroup(struct gang_core *core, struct group *group)
+{
+    core->forming++;
+    size_t n = 0, cap = 0;
+    struct group **before = NULL;
+    list_for_each (other, &group->gang->groups, struct group, in_gang) {
+        GROW(before, cap, n + 1);
+        before[n++] = other;
+    }
+    form(core, group);
+    for (size_t i = 0; i < n; i++)
+        form(core, before[i]);
+    free(before);
+}
+
+/* ---- facts ---- */
+
+static void add_kin(struct gang_core *core, struct group *group, const struct gang_ref *ref,
+                    bool bundle)
+{
+    struct group *to = group_get(core, ref);
+    if (to == group && bundle)
+        return; /* a bundle may list all of its gangs */
+    group->kin[group->n_kin] = (struct kin){.from = group, .to = to, .bundle = bundle};
+    struct kin *kin = &group->kin[group->n_kin++];
+    list_push(&to->referrers, &kin->in_referrers);
+}
+
+static void note_kin(struct gang_core *core, struct group *group)
+{
+    const struct gang_group_facts *f = group->facts;
+    forget_kin(core, group);
+    if (!f || (!f->parent && !f->n_bundle))
+        return;
+    size_t most = f->n_bundle < FAMILY_MAX ? f->n_bundle : FAMILY_MAX;
+    group->kin = xcalloc(most + 1, sizeof *group->kin);
+    if (f->parent) {
+        struct gang_ref ref = {group->ref.api_group, group->ref.ns, f->parent};
+        add_kin(core, group, &ref, false);
+    }
+    for (size_t i = 0; i < most; i++)
+        add_kin(core, group, &f->bundle[i], true);
+}
+
+/* What was decided for, and told to, one PodGroup object does not bind the next of its name. */
+static void forget_object(struct group *group)
+{
+    group->told_words = group->told_figures = group->told_text = 0;
+    if (group->gang->head == group)
+        group->gang->ever_placed = group->gang->timed_out = false;
+}
+
+/* Others may have waited for it to appear, or to name them. */
+static void tell_referrers(struct gang_core *core, struct group *group)
+{
+    list_for_each (kin, &group->referrers, struct kin, in_referrers)
+        if (kin->from->gang != group->gang) {
+            judge(kin->from->gang);
+            gang_touch(core, kin->from->gang);
+        }
+}
+
+/* Takes the facts, which may be NULL. */
+static void set_facts(struct gang_core *core, struct group *group, struct gang_group_facts *facts)
+{
+    /* subgroups are borrowed by the units: nothing may look at them until they are made anew */
+    struct gang_group_facts *old = group->facts;
+    group->facts = facts;
+    note_kin(core, group);
+    regroup(core, group);
+    tell_referrers(core, group);
+    gang_group_facts_free(old);
+    gang_touch(core, group->gang);
+}
+
+void take_group(struct gang_core *core, struct gang_group_facts *facts)
+{
+    struct group *group = group_get(core, &facts->ref);
+    bool another = group->facts && !str_eq(group->facts->uid, facts->uid);
+    if (group->facts && !another && gang_group_facts_equal(group->facts, facts)) {
+        gang_group_facts_free(facts); /* most likely our own status write */
+        return;
+    }
+    if (another)
+        forget_object(group);
+    group->declared = false;
+    set_facts(core, group, facts);
+}
+
+void take_group_gone(struct gang_core *core, const struct gang_ref *ref)
+{
+    struct group *group = group_find(core, ref);
+    if (!group || group->declared)
+        return;
+    forget_object(group);
+    set_facts(core, group, NULL);
+}
+
+void group_declare(struct gang_core *core, struct group *group, struct gang_group_facts *facts,
+                   usec_t created)
+{
+    bool object = group->facts && !group->declared;
+    bool older = group->declared && created > group->declared_at; /* the oldest pod's word counts */
+    if (object || older || (group->declared && gang_group_facts_equal(group->facts, facts))) {
+        gang_group_facts_free(facts);
+        return;
+    }
+    group->declared = true;
+    group->declared_at = created;
+    set_facts(core, group, facts);
+}
+
+/* ---- members ---- */
+
+void group_add(struct gang_core *core, struct pod *pod)
+{
+    struct group *group = group_get(core, &pod->facts->group);
+    if (pod->facts->declared)
+        group_declare(core, group, STEAL(pod->facts->declared), pod->facts->created);
+    struct gang *gang = group->gang;
+    if (list_empty(&gang->members))
+        gang->first_seen = core->now;
+    group->n_members++;
+    pod->group = group;
+    pod->gang = gang;
+    pod->unit = unit_of_pod(group, pod->facts);
+    list_push(&gang->members, &pod->in_gang);
+    gang->retry = true;
+    gang_touch(core, gang);
+}
+
+void group_remove(struct gang_core *core, struct pod *pod)
+{
+    struct gang *gang = pod->gang;
+    struct unit *unit = pod->unit;
+    list_remove(&pod->in_gang);
+    pod->group->n_members--;
+    pod->group = NULL;
+    pod->gang = NULL;
+    pod->unit = NULL;
+    unit_left(core, gang, unit);
+    gang->retry = true;
+    gang_touch(core, gang);
+}
+
+/* Its labels or role may have changed. */
+void group_moved(struct gang_core *core, struct pod *pod)
+{
+    struct unit *old = pod->unit;
+    pod->unit = unit_of_pod(pod->group, pod->facts);
+    if (pod->unit == old)
+        return;
+    if (pod->slot)
+        pod->slot->unit = pod->unit;
+    unit_left(core, pod->gang, old);
+    pod->gang->retry = true;
+    gang_touch(core, pod->gang);
+}
+
+/* ---- priority ---- */
+
+static void class_changed(struct gang_core *core, const char *name)
+{
+    map_for_each (e, &core->groups) {
+        struct group *group = e->value;
+        if (group->facts && str_eq(group->facts->priority_class, name))
+            gang_touch(core, group->gang);
+    }
+}
+
+void take_class(struct gang_core *core, struct gang_class_facts *facts)
+{
+    gang_class_facts_free(map_set(&core->classes, facts->name, facts));
+    class_changed(core, facts->name);
+}
+
+void take_class_gone(struct gang_core *core, const char *name)
+{
+    gang_class_facts_free(map_remove(&core->classes, name));
+    class_changed(core, name);
+}
+
+static bool own_priority(const struct gang_core *core, const struct group *group, int32_t *ret)
+{
+    const struct gang_group_facts *f = group->facts;
+    const struct gang_class_facts *class =
+        f && f->priority_class ? map_get(&core->classes, f->priority_class) : NULL;
+    if (!f || (!f->has_priority && !class))
+        return false;
+    *ret = f->has_priority ? f->priority : class->value;
+    return true;
+}
+
+/* The head's own; else the highest of the other PodGroups; else of the members. */
+int32_t gang_priority(const struct gang_core *core, const struct gang *gang)
+{
+    int32_t p, highest = INT32_MIN;
+    if (own_priority(core, gang->head, &p))
+        return p;
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        if (own_priority(core, group, &p) && p > highest)
+            highest = p;
+    if (highest != INT32_MIN)
+        return highest;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->priority > highest)
+            highest = pod->facts->priority;
+    return highest == INT32_MIN ? 0 : highest;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * keep.c - capacity kept for a gang that has waited too long.
+ *
+ * Smaller work may go ahead of a gang that does not fit. After config.starvation that ends: the
+ * first such gang in the order becomes the keeper. A place is looked for that each needed member
+ * could have some day, on the nodes that have the most room now; what is free there is kept, and
+ * what becomes free anywhere is taken into account at once, so the room only grows. Work that comes
+ * after the keeper passes where it does not need what is kept; work of a higher priority passes
+ * anyhow. With strict order the first waiting gang is the keeper from the first moment.
+ *
+ * What is kept is no reservation: the keeper is planned like any other gang, anywhere, as soon as
+ * it fits.
+ */
+#include "gang/core.h"
+
+static bool exceeds(const struct node *node, const struct shape *shape, int64_t *lack)
+{
+    *lack = 0;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        int64_t need = shape->needs[i].amount, kept = amount_of(&node->kept, r);
+        if (need > amount_of(&node->allocatable, r) - kept)
+            return true;
+        int64_t missing = need - (node_free(node, r) - kept);
+        bool counts = (int)r == shape->device || shape->device < 0;
+        if (counts && missing > *lack)
+            *lack = missing;
+    }
+    return false;
+}
+
+/* The node that lacks least for one more pod of the shape beside what is kept already, of those
+ * that could hold it if they were empty. */
+struct node *some_day_node(struct gang_core *core, struct shape *shape)
+{
+    struct node *best = NULL;
+    int64_t least = 0, lack;
+    for (size_t i = 0; i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (!node || exceeds(node, shape, &lack) || shape_refusal(shape, node))
+            continue;
+        if (!best || lack < least || (lack == least && node_better(shape, node, best))) {
+            best = node;
+            least = lack;
+        }
+    }
+    return best;
+}
+
+static void keep(struct gang_core *core, struct node *node, struct shape *shape)
+{
+    (void)core;
+    amounts_add(&node->kept, shape, 1);
+}
+
+static void forget_kept(struct gang_core *core)
+{
+    for (size_t i = 0; i < core->n_ids; i++)
+        if (core->by_id[i])
+            core->by_id[i]->kept.n = 0;
+}
+
+void keep_for(struct gang_core *core, struct gang *gang)
+{
+    struct gang *before = core->keeper;
+    if (before && before != gang && by_order(&before, &gang) < 0)
+        return;
+    forget_kept(core);
+    core->keeper = gang;
+    /* A gang that could not run on the empty cluster keeps nothing from others, unless they
+     * asked for strict order. */
+    if (!place_some_day(core, gang, keep) && !core->config.strict_order) {
+        forget_kept(core);
+        core->keeper = NULL;
+    }
+}
+
+void keep_end(struct gang_core *core, struct gang *gang)
+{
+    if (core->keeper != gang)
+        return;
+    forget_kept(core);
+    core->keeper = NULL;
+    core->freed = ++core->clock; /* room for those that it kept out */
+}
+
+bool gang_heeds(const struct gang_core *core, const struct gang *gang)
+{
+    const struct gang *keeper = core->keeper;
+    return keeper && gang != keeper && gang->state != GANG_RECOVERING &&
+           by_order(&gang, &keeper) > 0;
+}
+
+bool pod_heeds(const struct gang_core *core, const struct pod *pod)
+{
+    const struct gang *keeper = core->keeper;
+    int32_t priority = pod->gang ? pod->gang->priority : pod->facts->priority;
+    return keeper && pod->gang != keeper && priority <= keeper->priority;
+}

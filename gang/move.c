@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * move.c - plans are undone as a whole; single slots leave a node for another.
+ */
+#include "gang/core.h"
+
+void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
+{
+    if (!gang->n_slots)
+        return;
+    core->stats.plans_dropped++;
+    slots_release(core, gang, why);
+    gang_touch(core, gang);
+    if (gang->state == GANG_PLANNED)
+        gang_enter(core, gang, gang_without_plan(gang));
+}
+
+void slot_leave(struct gang_core *core, struct slot *slot)
+{
+    struct gang *gang = slot->gang;
+    struct pod *pod = slot->pod;
+    struct unit *unit = slot->unit;
+    bool tied = pod && pinned_node(core, pod);
+    struct node *to = tied ? NULL : plan_node(core, gang, slot->shape, slot->node);
+    struct shape *shape = shape_ref(slot->shape);
+    gang_touch(core, gang);
+    slot_release(core, slot, REASON_SLOT_MOVED);
+    if (!to) {
+        gang->retry = true; /* completed, or dropped as a whole, by the pass that follows */
+    } else {
+        slot = slot_add(core, gang, unit, shape, to);
+        core->stats.slots_moved++;
+        if (pod)
+            slot_fill(slot, pod);
+        if (pod && (pod->rejected || pod->nominated))
+            nominate(core, pod, to);
+    }
+    shape_unref(core, shape);
+}
+
+/* How far the slot's member is: expected, not asked yet, on its way, at bind. */
+static int progress(const struct slot *slot)
+{
+    return !slot->pod ? 0 : slot->pod->held ? 3 : slot->pod->sent ? 2 : 1;
+}
+
+/* The one that leaves first: its member is least far, its gang latest in order. */
+static struct slot *later(struct slot *a, struct slot *b)
+{
+    int p = progress(a), q = progress(b);
+    if (p != q)
+        return p < q ? a : b;
+    return by_order(&a->gang, &b->gang) > 0 ? a : b;
+}
+
+void node_settle(struct gang_core *core, struct node *node)
+{
+    for (;;) {
+        struct slot *first = NULL;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (slot_in_excess(slot))
+                first = first ? later(slot, first) : slot;
+        if (!first)
+            return;
+        slot_leave(core, first);
+    }
+}
+
+bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape)
+{
+    while (!node_takes(node, shape, 0, false)) {
+        struct slot *first = NULL;
+        if (!node_could_take(node, shape))
+            return false; /* moving would not help */
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (progress(slot) < 3)
+                first = first ? later(slot, first) : slot;
+        if (!first || !plan_node(core, first->gang, first->shape, node))
+            return false;
+        slot_leave(core, first);
+    }
+    return true;
+}

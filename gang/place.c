@@ -1,0 +1,479 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * place.c - a place for every member that is needed, or none.
+ *
+ *   1. choose() walks the tree of minimums and writes on each unit how many members it still must
+ *      get (unit->want). Where a unit needs only some of those below it, the ones that lack least
+ *      are chosen; one that turns out to have no room is excluded and another chosen.
+ *   2. place_needed() gives slots to wanted members, greedily and plainly: members by shape, the
+ *      hardest shape first; each goes to the fullest node that fits (node_better). For members of
+ *      one shape this is exact: how many fit on a node does not depend on the others. For mixed
+ *      shapes a second try goes the other way round.
+ *   3. place_extras() gives slots to members above the needed ones, as far as they fit: units that
+ *      were not needed as a whole or not at all, then single members, up to the maximum.
+ *
+ * It is a transaction: when the needed set is not covered, every slot that was added is taken back.
+ */
+#include "gang/core.h"
+
+/* Choices of units that are tried for one plan. */
+#define CHOICES_MAX 32
+
+/* ---- choosing a node ---- */
+
+/*
+ * The order of nodes for a shape. Device pods: the node with the fewest free devices, so that whole
+ * nodes stay whole. Others: away from device nodes, then the node with the least free CPU. The
+ * name decides between equals, so that a restart decides alike.
+ */
+bool node_better(const struct shape *shape, const struct node *a, const struct node *b)
+{
+    if (shape->device >= 0) {
+        int64_t x = node_free(a, (uint32_t)shape->device),
+                y = node_free(b, (uint32_t)shape->device);
+        if (x != y)
+            return x < y;
+    } else if (a->devices != b->devices) {
+        return !a->devices;
+    }
+    int64_t x = node_free(a, RES_CPU), y = node_free(b, RES_CPU);
+    return x != y ? x < y : strcmp(a->name, b->name) < 0;
+}
+
+static bool node_will_do(const struct gang_core *core, const struct gang *gang, struct shape *shape,
+                         const struct node *node, bool heed)
+{
+    return node_misfit(node, shape, heed) == -1 && !shape_refusal(shape, node) &&
+           !evidence_refuses(core, gang, shape, node);
+}
+
+struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
+                       const struct node *except)
+{
+    struct node *best = NULL;
+    bool heed = gang_heeds(core, gang);
+    for (size_t i = 0; i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (node && node != except && node_will_do(core, gang, shape, node, heed) &&
+            (!best || node_better(shape, node, best)))
+            best = node;
+    }
+    return best;
+}
+
+struct node *pinned_node(const struct gang_core *core, const struct pod *pod)
+{
+    struct node *node = pod->pinned ? node_by_name(core, pod->pinned) : NULL;
+    return node && node->facts ? node : NULL;
+}
+
+/* ---- a trial ---- */
+
+struct trial {
+    struct gang *gang;
+    struct pod **pods; /* members without a slot */
+    size_t n;
+    struct slot **slots; /* given in this trial */
+    size_t n_slots, cap;
+    bool heed;
+    const struct pod *culprit; /* the first without a place */
+    struct node *node;         /* the one that is being filled, with members of this shape */
+    const struct shape *node_for;
+};
+
+/* Order of members: those tied to a node, then by shape, the one with the largest needs first,
+ * then as they were created. */
+static int by_size(const void *a, const void *b)
+{
+    const struct pod *p = *(struct pod *const *)a, *q = *(struct pod *const *)b;
+    const struct shape *x = p->shape, *y = q->shape;
+    if (!p->pinned != !q->pinned)
+        return p->pinned ? -1 : 1;
+    if (x != y) {
+        if ((x->device >= 0) != (y->device >= 0))
+            return x->device >= 0 ? -1 : 1;
+        for (size_t i = x->n_needs, j = y->n_needs; i-- > 0 && j-- > 0;) {
+            if (x->needs[i].resource != y->needs[j].resource)
+                return x->needs[i].resource > y->needs[j].resource ? -1 : 1;
+            if (x->needs[i].amount != y->needs[j].amount)
+                return x->needs[i].amount > y->needs[j].amount ? -1 : 1;
+        }
+        int order = strcmp(x->key, y->key);
+        if (order)
+            return order;
+    }
+    if (p->facts->created != q->facts->created)
+        return p->facts->created < q->facts->created ? -1 : 1;
+    return strcmp(p->facts->name, q->facts->name);
+}
+
+static struct trial trial_begin(struct gang_core *core, struct gang *gang)
+{
+    struct trial t = {.gang = gang, .heed = gang_heeds(core, gang)};
+    t.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *t.pods);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (!pod->slot && pod_plannable(core, pod))
+            t.pods[t.n++] = pod;
+    qsort(t.pods, t.n, sizeof *t.pods, by_size);
+    return t;
+}
+
+static void trial_end(struct trial *t)
+{
+    free(t->pods);
+    free(t->slots);
+}
+
+static bool one_shape(const struct trial *t)
+{
+    return t->n == 0 || t->pods[0]->shape == t->pods[t->n - 1]->shape;
+}
+
+/* The fullest node stays the fullest while it is filled, so one scan of the nodes serves all
+ * members it takes. */
+static struct node *next_node(struct gang_core *core, struct trial *t, struct shape *shape)
+{
+    if (shape->full == core->trial)
+        return NULL;
+    if (t->node_for != shape || !node_will_do(core, t->gang, shape, t->node, t->heed))
+        t->node = plan_node(core, t->gang, shape, NULL);
+    t->node_for = t->node ? shape : NULL;
+    if (!t->node)
+        shape->full = core->trial;
+    return t->node;
+}
+
+static struct node *member_node(struct gang_core *core, struct trial *t, const struct pod *pod)
+{
+    struct node *tied = pinned_node(core, pod);
+    if (!tied)
+        return next_node(core, t, pod->shape);
+    return node_will_do(core, t->gang, pod->shape, tied, t->heed) ? tied : NULL;
+}
+
+static void give(struct gang_core *core, struct trial *t, struct unit *unit, struct shape *shape,
+                 struct node *node, struct pod *pod)
+{
+    struct slot *slot = slot_add(core, t->gang, unit, shape, node);
+    if (pod)
+        slot_fill(slot, pod);
+    GROW(t->slots, t->cap, t->n_slots + 1);
+    t->slots[t->n_slots++] = slot;
+    unit_add_slots(unit, 1);
+}
+
+static void take_back(struct gang_core *core, struct trial *t, size_t down_to)
+{
+    while (t->n_slots > down_to) {
+        struct slot *slot = t->slots[--t->n_slots];
+        unit_add_slots(slot->unit, -1);
+        slot_free(core, slot);
+    }
+    t->node_for = NULL;
+}
+
+/* ---- choosing units ---- */
+
+static void forget_choice(struct unit *unit)
+{
+    unit->want = 0;
+    unit->chosen = false;
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        forget_choice(child);
+}
+
+static void forget_excluded(struct unit *unit)
+{
+    unit->excluded = false;
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        forget_excluded(child);
+}
+
+struct option {
+    struct unit *unit;
+    int lacks; /* slots, to have its minimum */
+    bool able; /* its members exist and may be placed, or are hoped for */
+    int at;
+};
+
+static int by_lack(const void *a, const void *b)
+{
+    const struct option *x = a, *y = b;
+    if (x->able != y->able)
+        return x->able ? -1 : 1;
+    if (x->lacks != y->lacks)
+        return x->lacks < y->lacks ? -1 : 1;
+    return x->at < y->at ? -1 : 1;
+}
+
+static size_t options_of(const struct gang *gang, const struct unit *unit, struct option *ret)
+{
+    size_t n = 0;
+    list_for_each (child, &unit->children, struct unit, in_parent) {
+        struct option o = {.unit = child, .lacks = unit_lacks(child, STAGE_PLANNED), .at = (int)n};
+        o.able = gang->hoping || unit_lacks(child, STAGE_REACHABLE) <= 0;
+        if (!child->excluded)
+            ret[n++] = o;
+    }
+    qsort(ret, n, sizeof *ret, by_lack);
+    return n;
+}
+
+/*
+ * Decides which units below it get their minimum and how many members each must still get; the sum
+ * is in *ret. False: there are not enough units or members.
+ */
+static bool choose(const struct gang *gang, struct unit *unit, int *ret)
+{
+    cleanup_free struct option *options = xcalloc((size_t)unit->n_children + 1, sizeof *options);
+    size_t n = options_of(gang, unit, options), i = 0;
+    size_t needed = (size_t)unit_children_needed(unit);
+    int below = 0, at_hand = unit->t.plannable;
+    unit->chosen = true;
+    for (size_t k = 0; k < n; k++)
+        at_hand -= options[k].unit->t.plannable;
+    for (; i < n; i++) {
+        /* Beyond those that are needed, more are chosen only to make up the number of members. */
+        int still = unit->min_pods - unit->t.bound - unit->t.binding;
+        if (i >= needed && (gang->hoping || at_hand >= still || !options[i].able))
+            break;
+        int lacks;
+        if (!options[i].able || !choose(gang, options[i].unit, &lacks))
+            return false;
+        below += lacks;
+        at_hand += options[i].unit->t.plannable;
+    }
+    if (i < needed)
+        return false;
+    int here = unit->min_pods - unit->t.bound - unit->t.binding - unit->t.slots - below;
+    unit->want = here > 0 ? here : 0;
+    *ret = below + unit->want;
+    return true;
+}
+
+static bool choose_all(const struct gang_core *core, const struct gang *gang, int *ret)
+{
+    gang_count(core, gang);
+    forget_choice(gang->root);
+    return choose(gang, gang->root, ret);
+}
+
+/* The unit on the way up that wants one more member from here; NULL: none. */
+static struct unit *wanting(struct unit *unit)
+{
+    for (; unit && unit->chosen; unit = unit->parent)
+        if (unit->want > 0)
+            return unit;
+    return NULL;
+}
+
+static bool all_chosen(const struct unit *unit)
+{
+    for (; unit; unit = unit->parent)
+        if (!unit->chosen)
+            return false;
+    return true;
+}
+
+/* Takes the culprit's unit out of the choice, if there is a choice. */
+static bool exclude(const struct pod *culprit)
+{
+    for (struct unit *u = culprit ? culprit->unit : NULL; u && u->parent; u = u->parent)
+        if (unit_children_needed(u->parent) < u->parent->n_children) {
+            u->excluded = true;
+            return true;
+        }
+    return false;
+}
+
+/* ---- the needed set ---- */
+
+static const struct pod *member_of(const struct gang *gang, const struct unit *unit)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->unit == unit && pod_counts(pod))
+            return pod;
+    return NULL;
+}
+
+static int place_expected(struct gang_core *core, struct trial *t, struct unit *unit)
+{
+    int given = 0;
+    for (; unit->want > 0 && unit->like; unit->want--, given++) {
+        struct node *node = next_node(core, t, unit->like);
+        if (!node) {
+            t->culprit = t->culprit ? t->culprit : member_of(t->gang, unit);
+            break;
+        }
+        give(core, t, unit, unit->like, node, NULL);
+    }
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        given += place_expected(core, t, child);
+    return given;
+}
+
+/* Gives slots to wanted members, forward or backward, then to expected ones; true: to all. */
+static bool place_needed(struct gang_core *core, struct trial *t, int want, bool backward)
+{
+    core->trial++;
+    t->culprit = NULL;
+    t->node_for = NULL;
+    for (size_t i = 0; i < t->n && want > 0; i++) {
+        struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
+        struct unit *wants = pod->slot ? NULL : wanting(pod->unit);
+        struct node *node = wants ? member_node(core, t, pod) : NULL;
+        if (node) {
+            give(core, t, pod->unit, pod->shape, node, pod);
+            wants->want--;
+            want--;
+        } else if (wants && !t->culprit) {
+            t->culprit = pod;
+        }
+    }
+    if (want > 0 && t->gang->hoping)
+        want -= place_expected(core, t, t->gang->root);
+    return want == 0;
+}
+
+/* ---- extras ---- */
+
+/* Units that were not chosen get slots as a whole or not at all. */
+static void place_whole_units(struct gang_core *core, struct trial *t, struct unit *unit)
+{
+    list_for_each (child, &unit->children, struct unit, in_parent) {
+        int want = 0;
+        if (!child->chosen && !child->excluded) {
+            size_t before = t->n_slots;
+            gang_count(core, t->gang);
+            bool able = unit_lacks(child, STAGE_REACHABLE) <= 0 && choose(t->gang, child, &want);
+            if (!able || (want > 0 && !place_needed(core, t, want, false))) {
+                take_back(core, t, before);
+                forget_choice(child);
+            }
+        }
+        if (child->chosen)
+            place_whole_units(core, t, child);
+    }
+}
+
+static void place_extras(struct gang_core *core, struct trial *t)
+{
+    place_whole_units(core, t, t->gang->root);
+    core->trial++;
+    t->node_for = NULL;
+    for (size_t i = 0; i < t->n; i++) {
+        struct pod *pod = t->pods[i];
+        if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
+            continue;
+        struct node *node = member_node(core, t, pod);
+        if (node)
+            give(core, t, pod->unit, pod->shape, node, pod);
+    }
+}
+
+/* ---- why not ---- */
+
+/* Adds what one node says about the culprit. */
+static void shortage_at(const struct gang_core *core, const struct trial *t, struct shape *shape,
+                        const struct node *node, int *lacking, struct shortage *s)
+{
+    if (shape_refusal(shape, node))
+        return;
+    s->n_nodes++;
+    for (size_t k = 0; k < shape->n_needs; k++)
+        lacking[k] += shape->needs[k].amount > node_left(node, shape->needs[k].resource, t->heed);
+    int misfit = node_misfit(node, shape, t->heed);
+    s->ports += misfit == -2;
+    s->refused |= misfit == -1 && evidence_refuses(core, t->gang, shape, node);
+    s->kept |= misfit >= 0 && node_misfit(node, shape, false) == -1;
+}
+
+/* Why the culprit has no place: what most of the nodes that pass its rules lack. */
+static void find_shortage(const struct gang_core *core, const struct trial *t, struct shortage *s)
+{
+    struct shape *shape = t->culprit->shape;
+    int lacks = unit_lacks(t->gang->root, STAGE_PLANNED);
+    int room = gang_needed(t->gang) - lacks;
+    if (room <= s->room)
+        return; /* another try came nearer */
+    *s = (struct shortage){.room = room, .lacks = lacks, .resource = -1, .culprit = t->culprit};
+    cleanup_free int *lacking = xcalloc(shape->n_needs, sizeof *lacking); /* nodes, by need */
+    const struct node *tied = pinned_node(core, t->culprit);
+    s->tied = tied != NULL;
+    for (size_t i = 0; i < core->n_ids; i++)
+        if (core->by_id[i] && (!tied || tied == core->by_id[i]))
+            shortage_at(core, t, shape, core->by_id[i], lacking, s);
+    int most = s->ports;
+    if (s->ports)
+        s->resource = -2;
+    for (size_t k = 0; k < shape->n_needs; k++) {
+        const struct need *need = &shape->needs[k];
+        bool device = (int)need->resource == shape->device;
+        if (lacking[k] < most || most + lacking[k] == 0 || (lacking[k] == most && !device))
+            continue; /* between equals the device is named: it is the scarce thing */
+        most = lacking[k];
+        s->resource = (int)need->resource;
+        s->amount = need->amount;
+        if (__builtin_mul_overflow(need->amount, lacks, &s->missing))
+            s->missing = INT64_MAX;
+    }
+}
+
+/* ---- one gang ---- */
+
+bool place_gang(struct gang_core *core, struct gang *gang, struct shortage *ret)
+{
+    int want;
+    bool done = false;
+    *ret = (struct shortage){.room = -1};
+    forget_excluded(gang->root);
+    gang_count(core, gang);
+    struct trial t = trial_begin(core, gang);
+    for (int i = 0; i < CHOICES_MAX && !done; i++) {
+        if (!choose_all(core, gang, &want))
+            break;
+        done = place_needed(core, &t, want, false);
+        if (!done && t.culprit)
+            find_shortage(core, &t, ret);
+        if (!done && !one_shape(&t)) {
+            take_back(core, &t, 0);
+            choose_all(core, gang, &want);
+            done = place_needed(core, &t, want, true);
+            if (!done && t.culprit)
+                find_shortage(core, &t, ret);
+        }
+        if (!done)
+            take_back(core, &t, 0);
+        if (!done && !exclude(t.culprit))
+            break;
+    }
+    if (done && !gang->hoping)
+        place_extras(core, &t);
+    trial_end(&t);
+    return done;
+}
+
+/*
+ * Places for as many of the needed members as the nodes could ever hold, those with the most room
+ * now first; calls take() for each. Nothing is reserved. True: for all of them.
+ */
+bool place_some_day(struct gang_core *core, struct gang *gang,
+                    void (*take)(struct gang_core *, struct node *, struct shape *))
+{
+    int want;
+    forget_excluded(gang->root);
+    if (!choose_all(core, gang, &want))
+        return false;
+    struct trial t = trial_begin(core, gang);
+    for (size_t i = 0; i < t.n && want > 0; i++) {
+        struct unit *wants = wanting(t.pods[i]->unit);
+        struct node *node = wants ? some_day_node(core, t.pods[i]->shape) : NULL;
+        if (!node)
+            continue;
+        take(core, node, t.pods[i]->shape);
+        wants->want--;
+        want--;
+    }
+    trial_end(&t);
+    return want == 0;
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * units.c - the tree of minimums of a gang.
+ *
+ *   gang ── PodGroup ── subgroup ── subgroup
+ *        │           └─ subgroup ── part, part, part   (equal ones, told apart by labels)
+ *        └─ PodGroup (a child, or another of its bundle)
+ *
+ * Each unit may need so many members (in it and below) and so many of the units below it. The
+ * needed set of a gang is the smallest set of members that satisfies all of that; unit_lacks() says
+ * how many are missing from it, whatever "has" means: exists, is planned, is at bind, is bound.
+ */
+#include <inttypes.h>
+
+#include "gang/core.h"
+#include "gang/predicates.h"
+
+/* A minimum beyond this is a typing mistake, not a gang. */
+#define MEMBERS_MAX INT64_C(1000000)
+
+/* ---- making ---- */
+
+static struct unit *unit_new(struct group *group, const struct gang_subgroup *spec)
+{
+    struct unit *unit = xcalloc(1, sizeof *unit);
+    unit->group = group;
+    unit->spec = spec;
+    unit->min_children = -1;
+    list_init(&unit->in_parent);
+    list_init(&unit->children);
+    if (group) {
+        group->units = xreallocarray(group->units, group->n_units + 1, sizeof *group->units);
+        group->units[group->n_units++] = unit;
+    }
+    return unit;
+}
+
+void unit_attach(struct unit *unit, struct unit *parent)
+{
+    if (unit->parent) {
+        list_remove(&unit->in_parent);
+        unit->parent->n_children--;
+    }
+    unit->parent = parent;
+    if (parent) {
+        list_push(&parent->children, &unit->in_parent);
+        parent->n_children++;
+    }
+}
+
+static void unit_free(struct unit *unit)
+{
+    unit_attach(unit, NULL);
+    list_for_each_safe (child, &unit->children, struct unit, in_parent)
+        unit_attach(child, NULL);
+    free(unit->part);
+    free(unit);
+}
+
+struct unit *bundle_new(void)
+{
+    return unit_new(NULL, NULL);
+}
+
+struct unit *bundle_free(struct unit *bundle)
+{
+    if (bundle)
+        unit_free(bundle);
+    return NULL;
+}
+
+static int clamp(int64_t n)
+{
+    return n < 0 ? 0 : n > MEMBERS_MAX ? (int)MEMBERS_MAX : (int)n;
+}
+
+static struct unit *unit_by_name(const struct group *group, const char *name)
+{
+    return map_get(&group->subgroups, name);
+}
+
+/* A subgroup that is its own ancestor hangs nowhere; judge_group() refuses such a gang. */
+bool unit_is_below(const struct unit *unit, const struct unit *above)
+{
+    for (; unit; unit = unit->parent)
+        if (unit == above)
+            return true;
+    return false;
+}
+
+void units_build(struct group *group)
+{
+    units_free(group);
+    struct unit *own = unit_new(group, NULL);
+    const struct gang_group_facts *f = group->facts;
+    if (!f)
+        return;
+    own->min_pods = clamp(f->min_member);
+    own->max_pods = clamp(f->max_member);
+    for (size_t i = 0; i < f->n_subgroups; i++) {
+        struct unit *unit = unit_new(group, &f->subgroups[i]);
+        unit->min_pods = clamp(f->subgroups[i].min_member);
+        unit->min_children =
+            f->subgroups[i].min_children < 0 ? -1 : clamp(f->subgroups[i].min_children);
+        if (!unit_by_name(group, f->subgroups[i].name))
+            map_set(&group->subgroups, f->subgroups[i].name, unit);
+    }
+    for (size_t i = 1; i < group->n_units; i++) {
+        const char *name = group->units[i]->spec->parent;
+        struct unit *parent = name ? unit_by_name(group, name) : own;
+        if (parent && !unit_is_below(parent, group->units[i]))
+            unit_attach(group->units[i], parent);
+    }
+    if (f->min_children >= 0)
+        own->min_children = clamp(f->min_children);
+}
+
+void units_free(struct group *group)
+{
+    for (size_t i = 0; i < group->n_units; i++)
+        unit_free(group->units[i]);
+    free(group->units);
+    map_done(&group->subgroups);
+    group->subgroups = (struct map)MAP_INIT;
+    group->units = NULL;
+    group->n_units = 0;
+}
+
+/* A parent counts its children: to it, minMember is a number of PodGroups. */
+void unit_count_children(struct unit *own)
+{
+    own->min_children = own->min_pods > 0 ? own->min_pods : 1;
+    own->min_pods = 0;
+}
+
+/* ---- who counts where ---- */
+
+static bool selects(const struct gang_subgroup *spec, const struct gang_pod_facts *pod)
+{
+    for (size_t i = 0; i < spec->selector.n; i++)
+        if (!gang_label_matches(&spec->selector.items[i], &pod->labels))
+            return false;
+    return true;
+}
+
+static char *part_of(const struct gang_subgroup *spec, const struct gang_pod_facts *pod)
+{
+    struct buf b = BUF_INIT;
+    for (size_t i = 0; i < spec->n_split_by; i++) {
+        const char *value = gang_kvs_get(&pod->labels, spec->split_by[i]);
+        buf_printf(&b, "%s%s=%s", i ? "," : "", spec->split_by[i], value ? value : "");
+    }
+    return buf_steal(&b);
+}
+
+static struct unit *unit_part(struct group *group, struct unit *whole,
+                              const struct gang_pod_facts *pod)
+{
+    cleanup_free char *name = part_of(whole->spec, pod);
+    list_for_each (part, &whole->children, struct unit, in_parent)
+        if (part->part && strcmp(part->part, name) == 0)
+            return part;
+    struct unit *part = unit_new(group, whole->spec);
+    part->part = STEAL(name);
+    part->min_pods = clamp(whole->spec->part_size);
+    unit_attach(part, whole);
+    return part;
+}
+
+/* By its role, by its labels, or else to the PodGroup itself; of two that hold it the lower one. */
+struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod)
+{
+    struct unit *by_role = pod->role ? unit_by_name(group, pod->role) : NULL;
+    struct unit *found = by_role && !by_role->spec->by_labels ? by_role : NULL;
+    for (size_t i = 1; i < group->n_units; i++) {
+        struct unit *unit = group->units[i];
+        if (!unit->spec->by_labels || unit->part || (found && !unit_is_below(unit, found)) ||
+            !selects(unit->spec, pod))
+            continue;
+        return unit->spec->n_split_by ? unit_part(group, unit, pod) : unit;
+    }
+    return found ? found : group->units[0];
+}
+
+/* A part without members is no part any more. */
+void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit)
+{
+    if (!unit->part)
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->unit == unit)
+            return;
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        if (slot->unit == unit)
+            slot_release(core, slot, REASON_SLOT_MOVED);
+    struct group *group = unit->group;
+    for (size_t i = 1; i < group->n_units; i++)
+        if (group->units[i] == unit) {
+            memmove(&group->units[i], &group->units[i + 1],
+                    (group->n_units - i - 1) * sizeof *group->units);
+            group->n_units--;
+            break;
+        }
+    unit_free(unit);
+}
+
+/* ---- counting ---- */
+
+static void count_unbound(const struct gang_core *core, const struct pod *pod, struct tally *t)
+{
+    if (pod->facts->n_gates) {
+        t->gated++;
+        t->gate = pod->facts->gates[0];
+    } else if (!pod_is_ours(core, pod)) {
+        t->foreign++;
+        t->scheduler = pod->facts->scheduler;
+    } else {
+        t->plannable++;
+        t->held += pod->held;
+        t->slots += pod->slot != NULL;
+    }
+}
+
+static void count_pod(const struct gang_core *core, const struct pod *pod, struct tally *t)
+{
+    t->failed += pod->facts->phase == PHASE_FAILED;
+    if (!pod_counts(pod))
+        return;
+    t->members++;
+    t->running += pod->facts->phase == PHASE_RUNNING;
+    t->succeeded += pod->facts->phase == PHASE_SUCCEEDED;
+    if (pod->facts->phase == PHASE_SUCCEEDED || pod->charge == CHARGE_ASSIGNED)
+        t->bound++;
+    else if (pod->charge == CHARGE_BINDING)
+        t->binding++;
+    else
+        count_unbound(core, pod, t);
+}
+
+static void note_shape(struct unit *unit, const struct pod *pod)
+{
+    if (!pod_counts(pod) || unit->like == pod->shape)
+        return;
+    unit->mixed |= unit->like != NULL;
+    unit->like = pod->shape;
+}
+
+static void add_tally(struct tally *to, const struct tally *t)
+{
+    to->members += t->members;
+    to->bound += t->bound;
+    to->binding += t->binding;
+    to->held += t->held;
+    to->slots += t->slots;
+    to->running += t->running;
+    to->succeeded += t->succeeded;
+    to->failed += t->failed;
+    to->gated += t->gated;
+    to->foreign += t->foreign;
+    to->plannable += t->plannable;
+    if (t->gate)
+        to->gate = t->gate;
+    if (t->scheduler)
+        to->scheduler = t->scheduler;
+}
+
+static void fold(struct unit *unit)
+{
+    list_for_each (child, &unit->children, struct unit, in_parent) {
+        fold(child);
+        add_tally(&unit->t, &child->t);
+    }
+}
+
+static void clear(struct unit *unit)
+{
+    unit->t = (struct tally){0};
+    unit->like = NULL;
+    unit->mixed = false;
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        clear(child);
+}
+
+const struct tally *gang_count(const struct gang_core *core, const struct gang *gang)
+{
+    clear(gang->root);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        count_pod(core, pod, &pod->unit->t);
+        note_shape(pod->unit, pod);
+    }
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        slot->unit->t.slots += !slot->pod;
+    fold(gang->root);
+    return &gang->root->t;
+}
+
+static int count_at(const struct tally *t, enum stage stage)
+{
+    int there = t->bound + t->binding;
+    switch (stage) {
+    case STAGE_EXISTS:
+        return t->members;
+    case STAGE_REACHABLE:
+        return there + t->plannable;
+    case STAGE_PLANNED:
+        return there + t->slots;
+    case STAGE_AT_BIND:
+        return there + t->held;
+    default:
+        return t->bound;
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return x < y ? -1 : x > y;
+}
+
+int unit_children_needed(const struct unit *unit)
+{
+    return unit->min_children < 0 ? unit->n_children : unit->min_children;
+}
+
+/* Members that a unit that does not exist yet will need at least. */
+static int unborn_needs(const struct unit *unit)
+{
+    bool parts = unit->spec && unit->spec->by_labels && unit->spec->part_size > 1;
+    return parts ? clamp(unit->spec->part_size) : 1;
+}
+
+/* The cheapest way to satisfy as many of the units below as are needed. */
+static int children_lack(const struct unit *unit, enum stage stage)
+{
+    int needed = unit_children_needed(unit), n = 0, sum = 0;
+    if (needed == 0)
+        return 0;
+    cleanup_free int *lacks = xcalloc((size_t)unit->n_children + 1, sizeof *lacks);
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        lacks[n++] = unit_lacks(child, stage);
+    if (needed < n)
+        qsort(lacks, (size_t)n, sizeof *lacks, by_number);
+    for (int i = 0; i < needed && i < n; i++)
+        sum = clamp((int64_t)sum + lacks[i]);
+    return needed <= n ? sum : clamp(sum + (int64_t)(needed - n) * unborn_needs(unit));
+}
+
+int unit_lacks(const struct unit *unit, enum stage stage)
+{
+    int below = children_lack(unit, stage);
+    int here = unit->min_pods - (stage == STAGE_NONE ? 0 : count_at(&unit->t, stage));
+    return here > below ? here : below;
+}
+
+int unit_needs(const struct unit *unit)
+{
+    return unit_lacks(unit, STAGE_NONE);
+}
+
+int gang_lacks(const struct gang_core *core, const struct gang *gang, enum stage stage)
+{
+    gang_count(core, gang);
+    return unit_lacks(gang->root, stage);
+}
+
+int gang_needed(const struct gang *gang)
+{
+    return unit_needs(gang->root);
+}
+
+/* At once: members that have ended make room for others. */
+static int at_once(const struct tally *t)
+{
+    return t->bound - t->succeeded + t->binding + t->slots;
+}
+
+const struct unit *unit_at_maximum(const struct unit *unit)
+{
+    for (; unit; unit = unit->parent)
+        if (unit->max_pods && at_once(&unit->t) >= unit->max_pods)
+            return unit;
+    return NULL;
+}
+
+bool gang_has_maximum(const struct gang *gang)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        if (group->units[0]->max_pods)
+            return true;
+    return false;
+}
+
+void unit_add_slots(struct unit *unit, int n)
+{
+    for (; unit; unit = unit->parent)
+        unit->t.slots += n;
+}
+
+/* ---- contradictions ---- */
+
+static const char *min_field(const struct gang_group_facts *f)
+{
+    return f->min_field ? f->min_field : "spec.minMember";
+}
+
+static char *judge_subgroup(const struct group *group, size_t i)
+{
+    const struct unit *unit = group->units[i];
+    const struct gang_subgroup *s = unit->spec;
+    const char *name = s->name;
+    if (unit_by_name(group, name) != unit)
+        return xasprintf("subgroup %s is there twice; give each a name of its own", name);
+    if (s->parent && !unit_by_name(group, s->parent))
+        return xasprintf("subgroup %s: parent %s does not exist; name one of the subgroups", name,
+                         s->parent);
+    if (!unit->parent)
+        return xasprintf("subgroup %s is its own ancestor; one of its parents must go", name);
+    if (s->min_member < 0 || s->min_member > MEMBERS_MAX)
+        return xasprintf("subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64, name,
+                         s->min_member, MEMBERS_MAX);
+    if (!s->by_labels && unit->min_children > unit->n_children)
+        return xasprintf("subgroup %s needs %d subgroups and has %d", name, unit->min_children,
+                         unit->n_children);
+    return NULL;
+}
+
+static char *judge_subgroups(const struct group *group)
+{
+    for (size_t i = 1; i < group->n_units; i++)
+        if (!group->units[i]->part) {
+            char *text = judge_subgroup(group, i);
+            if (text)
+                return text;
+        }
+    return NULL;
+}
+
+static char *judge_figures(const struct group *group)
+{
+    const struct gang_group_facts *f = group->facts;
+    const struct unit *own = group->units[0];
+    if (f->min_member < 0 || f->min_member > MEMBERS_MAX)
+        return xasprintf("%s is %" PRId64 "; it must be 0 to %" PRId64, min_field(f), f->min_member,
+                         MEMBERS_MAX);
+    if (f->max_member < 0)
+        return xasprintf("spec.maxMember is %" PRId64 "; it must not be negative", f->max_member);
+    if (f->max_member && f->max_member < f->min_member)
+        return xasprintf("spec.maxMember is %" PRId64 ", less than %s, which is %" PRId64,
+                         f->max_member, min_field(f), f->min_member);
+    if (f->min_children >= 0 && f->n_subgroups < (size_t)f->min_children)
+        return xasprintf("%" PRId64 " subgroups are needed, and there are only %d", f->min_children,
+                         own->n_children);
+    if (f->n_subgroups && own->max_pods && unit_needs(own) > own->max_pods)
+        return xasprintf("its subgroups need %d members together, and spec.maxMember is %" PRId64,
+                         unit_needs(own), f->max_member);
+    return NULL;
+}
+
+char *judge_group(const struct group *group)
+{
+    const struct gang_group_facts *f = group->facts;
+    char *text = f->invalid ? xstrdup(f->invalid) : judge_subgroups(group);
+    if (!text)
+        text = judge_figures(group);
+    if (!text)
+        return NULL;
+    char *whole = xasprintf("PodGroup %s/%s: %s", group->ref.ns, group->ref.name, text);
+    free(text);
+    return whole;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * wake.c - nominations, and pods that sleep.
+ *
+ * A pod that filter rejected sleeps until some cluster event, and neither a plan nor the end of a
+ * reservation is one: a write to the pod is.
+ */
+#include "gang/core.h"
+
+/* Pods kept out by reservations are woken so many at a time. */
+#define WAKES_PER_STEP 64
+#define WAKE_PAUSE     (20 * USEC_PER_MSEC)
+
+static int sent_here(const struct gang_core *core, const struct node *node)
+{
+    return node->woken == core->freed ? node->n_woken : 0;
+}
+
+/* A node that takes the pod beside those that were sent there for the same news. */
+static struct node *starved_node(struct gang_core *core, const struct pod *pod)
+{
+    struct node *best = NULL;
+    bool heed = pod_heeds(core, pod);
+    for (size_t i = 0; i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (node && node_takes(node, pod->shape, sent_here(core, node), heed) &&
+            !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
+            best = node;
+    }
+    return best;
+}
+
+void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
+{
+    if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->rejected)
+        return;
+    if (!node && !pod->nominated)
+        return;
+    struct gang_effect *e = fx_add(core, GANG_NOMINATE);
+    e->pod.ns = fx_str(core, pod->facts->ns);
+    e->pod.name = fx_str(core, pod->facts->name);
+    e->pod.uid = fx_str(core, pod->facts->uid);
+    e->pod.node = node ? fx_str(core, node->name) : NULL;
+    free(pod->nominated);
+    pod->nominated = node ? xstrdup(node->name) : NULL;
+    if (node) {
+        core->stats.wakes++;
+        pod->rejected = false;
+    }
+}
+
+void clear_nominations(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (!pod->node && !pod->slot)
+            nominate(core, pod, NULL);
+}
+
+void starve(struct gang_core *core, struct pod *pod)
+{
+    if (list_empty(&pod->in_starved))
+        list_push(&core->starved, &pod->in_starved);
+    core->starved_tried = 0;
+}
+
+/*
+ * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
+ * there is room for, a bounded number at a time. Pods of a shape that found no node are not
+ * looked at again in the same pass.
+ */
+void wake_starved(struct gang_core *core)
+{
+    if (core->starved_tried == core->freed || list_empty(&core->starved))
+        return;
+    core->starved_tried = core->freed;
+    const struct shape *full = NULL;
+    int left = WAKES_PER_STEP;
+    list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
+        if (pod->node || pod_is_finished(pod)) {
+            list_remove(&pod->in_starved);
+            continue;
+        }
+        if (pod->shape == full || pod->woken == core->freed || pod_at_maximum(core, pod))
+            continue; /* woken for this news already, and refused all the same */
+        struct node *node = starved_node(core, pod);
+        if (!node) {
+            full = pod->shape;
+            continue;
+        }
+        node->n_woken = sent_here(core, node) + 1;
+        node->woken = pod->woken = core->freed;
+        list_remove(&pod->in_starved);
+        nominate(core, pod, node);
+        if (--left == 0) { /* the rest in a step of its own */
+            core->starved_tried = 0;
+            timer_set(core, &core->wake, core->now + WAKE_PAUSE);
+            return;
+        }
+    }
+}
