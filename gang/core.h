@@ -447,7 +447,7 @@ bool gang_sweep(struct gang_core *core, struct gang *gang);
 void take_class(struct gang_core *core, struct gang_class_facts *facts);
 void take_class_gone(struct gang_core *core, const char *name);
 int32_t gang_priority(const struct gang_core *core, const struct gang *gang);
-void groups_free(struct gang_core *core);
+void groups_drop(struct gang_core *core);
 
 /* ---- units.c ---- */
 /* Makes the group's units from its facts; they hang in no tree above the group's own. */
@@ -521,9 +521,9 @@ struct shortage {
 /*
  * Completes the gang's plan to its needed set, and beyond with extras that fit. Existing slots
  * stay. False: not possible; the slots that were there are still there, and *ret says what was
- * short when all that fits was placed.
+ * short when all that fits was placed. Not for good: only says whether it is possible.
  */
-bool place_gang(struct gang_core *core, struct gang *gang, struct shortage *ret);
+bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
 /* Places for the needed members as they could be some day, see keep.c; false: not for all. */
 bool place_some_day(struct gang_core *core, struct gang *gang,
                     void (*take)(struct gang_core *core, struct node *node, struct shape *shape));

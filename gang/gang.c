@@ -49,7 +49,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
         return NULL;
     map_for_each (e, &core->pods)
         pod_remove(core, e->value);
-    groups_free(core);
+    groups_drop(core);
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
     free_gone(core);

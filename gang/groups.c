@@ -148,7 +148,7 @@ bool gang_sweep(struct gang_core *core, struct gang *gang)
     return true;
 }
 
-void groups_free(struct gang_core *core)
+void groups_drop(struct gang_core *core)
 {
     map_for_each (e, &core->groups)
         forget_kin(core, e->value);

@@ -421,7 +421,7 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
 
 /* ---- one gang ---- */
 
-bool place_gang(struct gang_core *core, struct gang *gang, struct shortage *ret)
+bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
 {
     int want;
     bool done = false;
@@ -447,7 +447,9 @@ bool place_gang(struct gang_core *core, struct gang *gang, struct shortage *ret)
         if (!done && !exclude(t.culprit))
             break;
     }
-    if (done && !gang->hoping)
+    if (!for_good)
+        take_back(core, &t, 0);
+    else if (done && !gang->hoping)
         place_extras(core, &t);
     trial_end(&t);
     return done;

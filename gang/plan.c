@@ -73,61 +73,92 @@ static void keep_if_due(struct gang_core *core, struct gang *gang, const struct 
 
 /* ---- minResources ---- */
 
-/* What the gang has or could have of a resource: free on nodes that take pods, or its own. */
+/* What the gang could have of a resource: free on nodes that take pods. */
 static int64_t room_for(const struct gang_core *core, const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0;
     bool heed = gang_heeds(core, gang);
     for (size_t i = 0; i < core->n_ids; i++) {
         const struct node *node = core->by_id[i];
-        int64_t left = node && node->facts && !node->facts->unschedulable
-                           ? node_left(node, resource, heed)
-                           : 0;
+        bool takes = node && node->facts && !node->facts->unschedulable;
+        int64_t left = takes ? node_left(node, resource, heed) : 0;
         sum += left > 0 ? left : 0;
     }
-    list_for_each (slot, &gang->slots, struct slot, in_gang)
-        sum += shape_need(slot->shape, resource);
     return sum;
 }
 
-/* The group's minResources are not free: no plan is tried. */
-static bool below_min_resources(struct gang_core *core, struct gang *gang)
+/* What its members ask for, all together; those that are missing as the largest that exists. */
+static int64_t asked_for(const struct gang *gang, uint32_t resource)
 {
+    int64_t sum = 0, largest = 0;
+    int missing = unit_lacks(gang->root, STAGE_EXISTS);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        int64_t need = pod_counts(pod) ? shape_need(pod->shape, resource) : 0;
+        sum += need;
+        largest = need > largest ? need : largest;
+    }
+    return missing > 0 ? sum + missing * largest : sum;
+}
+
+/*
+ * The first of its PodGroups' minResources that are not free, as a sentence; NULL: all are. It
+ * gates the beginning of a gang only. *ret_more: it is more than the members ask for, so their
+ * shortage does not say it.
+ */
+static char *below_min_resources(struct gang_core *core, const struct gang *gang, bool *ret_more)
+{
+    if (gang->state == GANG_RECOVERING || gang->n_slots)
+        return NULL;
     list_for_each (group, &gang->groups, struct group, in_gang) {
         const struct gang_amounts *min = &group->facts->min_resources;
         for (size_t i = 0; i < min->n; i++) {
-            int64_t room = room_for(core, gang, resource_number(core, min->items[i].resource));
-            if (room >= min->items[i].amount)
-                continue;
-            if (gang->state != GANG_BACKED_OFF)
-                explain(core, gang, REASON_MIN_RESOURCES,
-                        reason_min_resources(group, &min->items[i], room), NULL);
-            return true;
+            uint32_t resource = resource_number(core, min->items[i].resource);
+            int64_t room = room_for(core, gang, resource);
+            *ret_more = min->items[i].amount > asked_for(gang, resource);
+            if (room < min->items[i].amount)
+                return reason_min_resources(group, &min->items[i], room);
         }
     }
-    return false;
+    return NULL;
 }
 
 /* ---- one gang ---- */
 
+/* Takes what is known of minResources, which may be NULL. */
+static void explain_failure(struct gang_core *core, struct gang *gang, const struct shortage *s,
+                            char *below, bool more)
+{
+    if (gang->state == GANG_BACKED_OFF || (!s->culprit && !below)) {
+        free(below);
+    } else if (!s->culprit) {
+        explain(core, gang, REASON_MIN_RESOURCES, below, NULL);
+    } else {
+        char *text = reason_shortage(core, gang, s);
+        if (below && more) {
+            char *both = xasprintf("%s; %s", text, below);
+            free(text);
+            text = both;
+        }
+        free(below);
+        explain(core, gang, shortage_code(s), text, reason_help(core, gang, s));
+    }
+}
+
 static void plan_gang(struct gang_core *core, struct gang *gang)
 {
-    struct shortage shortage = {.room = -1};
+    struct shortage shortage;
     int slots = gang->n_slots;
+    bool more = false;
     gang->retry = false;
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)
         return; /* review() has said why */
     gang->tried_at = core->now;
-    if (gang->state != GANG_RECOVERING && !slots && below_min_resources(core, gang)) {
-        plan_failed(core, gang);
-        keep_if_due(core, gang, &shortage);
-        return;
-    }
-    bool done = place_gang(core, gang, &shortage);
+    char *below = below_min_resources(core, gang, &more);
+    bool done = place_gang(core, gang, below == NULL, &shortage) && !below;
     if (!done && gang->n_slots) { /* what is there may be in its own way */
         plan_drop(core, gang, REASON_SLOT_MOVED);
         slots = 0;
-        done = place_gang(core, gang, &shortage);
+        done = place_gang(core, gang, true, &shortage);
     }
     if (done) {
         bool on_its_way = gang->state == GANG_PLANNED || gang->state == GANG_RECOVERING;
@@ -136,9 +167,7 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
         return;
     }
     plan_failed(core, gang);
-    if (shortage.culprit && gang->state != GANG_BACKED_OFF)
-        explain(core, gang, shortage_code(&shortage), reason_shortage(core, gang, &shortage),
-                reason_help(core, gang, &shortage));
+    explain_failure(core, gang, &shortage, below, more);
     keep_if_due(core, gang, &shortage);
 }
 
