@@ -269,6 +269,9 @@ func (r *Recorder) await(which Which, limit time.Duration, holds func([]PodRecor
 		}
 		select {
 		case <-changed:
+			// A burst of events is looked at once: looking costs the machine
+			// what is being watched.
+			time.Sleep(10 * time.Millisecond)
 		case <-timeout.C:
 			return pods, false
 		}
