@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * draw.c - the operations of a seed, drawn before anything runs.
+ *
+ * A seed turns each feature on or off (features[]), so that most seeds are simple and every pair of
+ * features meets. Attributes and kinds of operations are tables too; a new feature is a line in
+ * each. The drawing knows which objects exist, but nothing of what the core decides: "filter"
+ * without a name means whoever is next.
+ */
+#include "test/prop/run.h"
+
+/* Operations of a run, without those that calm makes for itself. */
+enum { OPS_MIN = 250, OPS_MORE = 250 };
+
+/* id, percent of the seeds that have it */
+#define FEATURES(X)                                                                                \
+    X(ALWAYS, 100)                                                                                 \
+    X(LAG, 50)                                                                                     \
+    X(BATCH, 50)                                                                                   \
+    X(FAULTS, 60)                                                                                  \
+    X(KILLS, 60)                                                                                   \
+    X(REBUILDS, 50)                                                                                \
+    X(HOPE, 50)                                                                                    \
+    X(MIXED, 40)                                                                                   \
+    X(CPU, 30)                                                                                     \
+    X(ROOM, 10)                                                                                    \
+    X(PORTS, 20)                                                                                   \
+    X(TAINTS, 30)                                                                                  \
+    X(HIDES, 40)                                                                                   \
+    X(SAMPLES, 30)                                                                                 \
+    X(FORBID, 25)                                                                                  \
+    X(GATES, 30)                                                                                   \
+    X(FOREIGN, 20)                                                                                 \
+    X(PRIORITY, 50)                                                                                \
+    X(STRANGE, 40)                                                                                 \
+    X(FEW_HOLDS, 10)
+
+enum feature {
+#define X(id, percent) F_##id,
+    FEATURES(X)
+#undef X
+        F_COUNT
+};
+
+struct drawing {
+    uint64_t random;
+    struct ops *ops;
+    bool on[F_COUNT];
+    bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS];
+    struct op pod_spec[PODS];
+    struct op group_spec[GROUPS], member[GROUPS]; /* what its members look like */
+};
+
+/* ---- dice ---- */
+
+static uint32_t draw(struct drawing *d, uint32_t below)
+{
+    d->random ^= d->random << 13;
+    d->random ^= d->random >> 7;
+    d->random ^= d->random << 17;
+    return (uint32_t)((d->random >> 16) % below);
+}
+
+static bool chance(struct drawing *d, uint32_t percent)
+{
+    return draw(d, 100) < percent;
+}
+
+/* One of those that are (or are not) there; -1: none. */
+static int pick(struct drawing *d, const bool *there, int n, bool want)
+{
+    int from = (int)draw(d, (uint32_t)n);
+    for (int i = 0; i < n; i++)
+        if (there[(from + i) % n] == want)
+            return (from + i) % n;
+    return -1;
+}
+
+/* ---- attributes ---- */
+
+enum scope { EACH, GANG }; /* GANG: the same for all members that are made together */
+
+static const struct trait {
+    enum op_kind kind;
+    enum attr attr;
+    enum feature feature;
+    int percent, from, to;
+    enum scope scope;
+} traits[] = {
+    {OP_NODE, A_GPUS, F_ALWAYS, 90, 1, 4, EACH},
+    {OP_NODE, A_CPU, F_CPU, 50, 2, 8, EACH},
+    {OP_NODE, A_ROOM, F_ROOM, 50, 1, 5, EACH},
+    {OP_NODE, A_CORDON, F_TAINTS, 12, 1, 1, EACH},
+    {OP_NODE, A_TAINT, F_TAINTS, 12, 1, 1, EACH},
+    {OP_GROUP, A_MIN, F_ALWAYS, 97, 0, 6, EACH},
+    {OP_GROUP, A_TIMEOUT, F_ALWAYS, 70, 5, 70, EACH},
+    {OP_GROUP, A_PRIO, F_PRIORITY, 30, 0, 3, EACH},
+    {OP_POD, A_GPUS, F_ALWAYS, 85, 1, 3, GANG},
+    {OP_POD, A_GPUS, F_MIXED, 40, 0, 3, EACH},
+    {OP_POD, A_CPU, F_CPU, 60, 1, 4, GANG},
+    {OP_POD, A_CPU, F_MIXED, 15, 1, 4, EACH},
+    {OP_POD, A_PRIO, F_PRIORITY, 60, 0, 3, GANG},
+    {OP_POD, A_PRIO, F_PRIORITY, 10, 0, 3, EACH},
+    {OP_POD, A_PORT, F_PORTS, 25, 1, 1, GANG},
+    {OP_POD, A_PORT, F_PORTS, 5, 1, 1, EACH},
+    {OP_POD, A_TOLERANT, F_TAINTS, 30, 1, 1, GANG},
+    {OP_POD, A_TOLERANT, F_TAINTS, 5, 1, 1, EACH},
+    {OP_POD, A_FORBID, F_FORBID, 50, 1, 255, GANG},
+    {OP_POD, A_GATED, F_GATES, 10, 1, 1, EACH},
+    {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
+    {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
+    {OP_FILTER, A_HIDE, F_HIDES, 30, 1, 255, EACH},
+    {OP_FILTER, A_SAMPLE, F_SAMPLES, 30, 1, 1, EACH},
+    {OP_FILTER, A_PICK, F_ALWAYS, 30, 1, 7, EACH},
+    {OP_FILTER, A_SKIP, F_ALWAYS, 60, 1, 20, EACH},
+    {OP_BIND, A_SKIP, F_ALWAYS, 40, 1, 5, EACH},
+    {OP_BIND, A_ON, F_STRANGE, 3, 0, NODES - 1, EACH},
+    {OP_CLOSE, A_SKIP, F_ALWAYS, 50, 1, 5, EACH},
+    {OP_CLOSE, A_UNSEEN, F_LAG, 30, 1, 1, EACH},
+    {OP_RESULT, A_SKIP, F_ALWAYS, 40, 1, 5, EACH},
+    {OP_RESULT, A_REFUSED, F_FAULTS, 12, 1, 1, EACH},
+    {OP_RESULT, A_UNCLEAR, F_FAULTS, 15, 1, 1, EACH},
+    {OP_RESULT, A_DONE, F_FAULTS, 50, 1, 1, EACH},
+    {OP_RESULT, A_UNSEEN, F_LAG, 40, 1, 1, EACH},
+    {OP_READ, A_UNCLEAR, F_FAULTS, 20, 1, 1, EACH},
+    {OP_LAND, A_UNSEEN, F_LAG, 40, 1, 1, EACH},
+    {OP_SHOW, A_SKIP, F_ALWAYS, 60, 1, 9, EACH},
+    {OP_KILL, A_MASK, F_ALWAYS, 60, 1, 255, EACH},
+    {OP_RESTART, A_UNSEEN, F_LAG, 50, 1, 1, EACH},
+    {OP_CONFIG, A_HOPE, F_HOPE, 100, 3, 3, EACH},
+    {OP_CONFIG, A_HOLDS, F_FEW_HOLDS, 100, 1, 6, EACH},
+};
+
+static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(traits); i++) {
+        const struct trait *t = &traits[i];
+        if (t->kind != op->kind || t->scope != scope || !d->on[t->feature] ||
+            !chance(d, (uint32_t)t->percent))
+            continue;
+        int32_t v = t->from + (int32_t)draw(d, (uint32_t)(t->to - t->from + 1));
+        op_set(op, t->attr, attr_type(t->attr) == T_TIME ? v * 1000 : v);
+    }
+}
+
+/* ---- lines ---- */
+
+static void add(struct drawing *d, struct op *op)
+{
+    static const char shown[] = {
+        [OP_NODE] = 20,    [OP_NONODE] = 20, [OP_GROUP] = 20,     [OP_NOGROUP] = 20,
+        [OP_POD] = 30,     [OP_NOPOD] = 30,  [OP_TERMINATE] = 30, [OP_RUN] = 30,
+        [OP_SUCCEED] = 30, [OP_FAIL] = 30,   [OP_UNGATE] = 20,    [OP_RELINK] = 20,
+        [OP_ASSIGN] = 40,  [OP_CLASS] = 20,  [OP_NOCLASS] = 20,   [OP_CLAIM] = 20,
+        [OP_NOCLAIM] = 20,
+    };
+    if (op->kind < (int)sizeof shown && d->on[F_LAG] && shown[op->kind] &&
+        chance(d, (uint32_t)shown[op->kind]))
+        op_set(op, A_UNSEEN, 1);
+    op->joined = d->on[F_BATCH] && op->kind != OP_CALM && chance(d, 40);
+    ops_add(d->ops, op);
+}
+
+static void line(struct drawing *d, enum op_kind kind, char class, int subject)
+{
+    if (class && subject < 0)
+        return;
+    struct op op = op_make(kind, class, subject);
+    draw_traits(d, &op, GANG);
+    draw_traits(d, &op, EACH);
+    add(d, &op);
+}
+
+static void draw_node(struct drawing *d)
+{
+    int n = (int)draw(d, NODES);
+    if (d->node[n] && chance(d, 25)) {
+        line(d, OP_NONODE, 'n', n);
+        d->node[n] = false;
+        return;
+    }
+    line(d, OP_NODE, 'n', n);
+    d->node[n] = true;
+}
+
+static void draw_group(struct drawing *d, int g)
+{
+    struct op op = op_make(OP_GROUP, 'g', g);
+    draw_traits(d, &op, GANG);
+    draw_traits(d, &op, EACH);
+    d->group[g] = true;
+    d->group_spec[g] = op;
+    add(d, &op);
+}
+
+static void draw_member(struct drawing *d, int g)
+{
+    int p = pick(d, d->pod, PODS, false);
+    if (p < 0)
+        return;
+    struct op op = g >= 0 ? d->member[g] : op_make(OP_POD, 'p', p);
+    op.subject = p;
+    if (g < 0)
+        draw_traits(d, &op, GANG);
+    else
+        op_set(&op, A_LINK, g);
+    draw_traits(d, &op, EACH);
+    d->pod[p] = true;
+    d->pod_spec[p] = op;
+    add(d, &op);
+}
+
+/* A group and its members, in one of the orders in which controllers make them. */
+static void draw_gang(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS), members;
+    d->member[g] = op_make(OP_POD, 'p', 0);
+    draw_traits(d, &d->member[g], GANG);
+    bool late = chance(d, 15);
+    if (!late)
+        draw_group(d, g);
+    members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
+    for (int i = 0; i < members; i++)
+        draw_member(d, g);
+    if (late)
+        draw_group(d, g);
+}
+
+static void draw_pod(struct drawing *d)
+{
+    int g = chance(d, 50) ? pick(d, d->group, GROUPS, true) : -1;
+    if (g >= 0 && !d->member[g].class)
+        g = -1;
+    draw_member(d, g);
+}
+
+static void draw_end(struct drawing *d)
+{
+    static const enum op_kind ends[] = {OP_NOPOD, OP_NOPOD,   OP_TERMINATE, OP_RUN,
+                                        OP_RUN,   OP_SUCCEED, OP_FAIL};
+    enum op_kind kind = ends[draw(d, ARRAY_SIZE(ends))];
+    int p = pick(d, d->pod, PODS, true);
+    line(d, kind, 'p', p);
+    if (p >= 0 && kind == OP_NOPOD)
+        d->pod[p] = false;
+}
+
+/* What happens seldom: to pods by other hands, to groups by their owners. */
+static void draw_strange(struct drawing *d)
+{
+    int p = pick(d, d->pod, PODS, true), g = pick(d, d->group, GROUPS, true);
+    struct op op;
+    if (p < 0)
+        return;
+    switch (draw(d, 7)) {
+    case 0:
+        op = op_make(OP_ASSIGN, 'p', p);
+        op_set(&op, A_ON, (int32_t)draw(d, NODES));
+        add(d, &op);
+        break;
+    case 1:
+        op = op_make(OP_RESIZE, 'p', p);
+        op_set(&op, chance(d, 50) ? A_GPUS : A_CPU, 1 + (int32_t)draw(d, 3));
+        add(d, &op);
+        break;
+    case 2:
+        op = op_make(OP_RELINK, 'p', p);
+        if (g >= 0 && chance(d, 70))
+            op_set(&op, A_LINK, g);
+        add(d, &op);
+        break;
+    case 3:
+        line(d, OP_NOGROUP, 'g', g);
+        if (g >= 0)
+            d->group[g] = false;
+        break;
+    case 4:
+        if (g >= 0)
+            draw_group(d, g);
+        break;
+    default:
+        line(d, chance(d, 50) ? OP_PRIORITIZE : OP_PREEMPT, 'p', p);
+    }
+}
+
+static void draw_ungate(struct drawing *d)
+{
+    for (int p = 0; p < PODS; p++)
+        if (d->pod[p] && op_has(&d->pod_spec[p], A_GATED)) {
+            op_unset(&d->pod_spec[p], A_GATED);
+            line(d, OP_UNGATE, 'p', p);
+            return;
+        }
+}
+
+static void draw_wait(struct drawing *d)
+{
+    struct op op = op_make(OP_WAIT, 0, 0);
+    op_set(&op, A_TIME, (int32_t)(chance(d, 70) ? draw(d, 2000) : 1000 * draw(d, 30)));
+    add(d, &op);
+}
+
+static void draw_filter(struct drawing *d)
+{
+    line(d, OP_FILTER, 0, 0);
+}
+static void draw_bind(struct drawing *d)
+{
+    line(d, OP_BIND, 0, 0);
+}
+static void draw_result(struct drawing *d)
+{
+    line(d, OP_RESULT, 0, 0);
+}
+static void draw_read(struct drawing *d)
+{
+    line(d, OP_READ, 0, 0);
+}
+static void draw_show(struct drawing *d)
+{
+    line(d, OP_SHOW, 0, 0);
+}
+static void draw_close(struct drawing *d)
+{
+    line(d, OP_CLOSE, 0, 0);
+}
+static void draw_land(struct drawing *d)
+{
+    line(d, OP_LAND, 0, 0);
+}
+static void draw_kill(struct drawing *d)
+{
+    line(d, chance(d, 70) ? OP_KILL : OP_RESTART, 0, 0);
+}
+static void draw_rebuild(struct drawing *d)
+{
+    line(d, OP_REBUILD, 0, 0);
+}
+static void draw_calm(struct drawing *d)
+{
+    line(d, OP_CALM, 0, 0);
+}
+
+static const struct kind {
+    uint32_t weight;
+    enum feature feature;
+    void (*draw)(struct drawing *);
+} kinds[] = {
+    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
+    {30, F_FAULTS, draw_read},    {10, F_FAULTS, draw_land},  {60, F_LAG, draw_show},
+    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
+    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
+    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
+    {10, F_GATES, draw_ungate},   {1, F_ALWAYS, draw_calm},
+};
+
+static void draw_one(struct drawing *d)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+        sum += d->on[kinds[i].feature] ? kinds[i].weight : 0;
+    uint32_t at = draw(d, sum);
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        uint32_t weight = d->on[kinds[i].feature] ? kinds[i].weight : 0;
+        if (at < weight) {
+            kinds[i].draw(d);
+            return;
+        }
+        at -= weight;
+    }
+}
+
+void draw_seed(uint64_t seed, struct ops *ret)
+{
+    static const uint32_t percent[] = {
+#define X(id, percent) percent,
+        FEATURES(X)
+#undef X
+    };
+    struct drawing d = {.random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, .ops = ret};
+    for (int i = 0; i < 8; i++)
+        draw(&d, 2);
+    for (int i = 0; i < F_COUNT; i++)
+        d.on[i] = chance(&d, percent[i]);
+    ret->n = 0;
+    line(&d, OP_CONFIG, 0, 0);
+    int nodes = 2 + (int)draw(&d, NODES - 2), gangs = 1 + (int)draw(&d, 4);
+    for (int i = 0; i < nodes; i++) {
+        line(&d, OP_NODE, 'n', i);
+        d.node[i] = true;
+    }
+    for (int i = 0; i < gangs; i++)
+        draw_gang(&d);
+    size_t n = ret->n + OPS_MIN + draw(&d, OPS_MORE);
+    while (ret->n < n)
+        draw_one(&d);
+    line(&d, OP_CALM, 0, 0);
+}

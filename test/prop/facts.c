@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+
+#include "test/prop/model.h"
+
+#define API_GROUP "test"
+
+static const char *const role_names[] = {NULL, "a", "b", "c"};
+
+const char *node_name(int n)
+{
+    static const char *const names[NODES] = {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"};
+    return names[n];
+}
+
+int node_number(const char *name)
+{
+    return name && name[0] == 'n' && name[1] >= '0' && name[1] < '0' + NODES && !name[2]
+               ? name[1] - '0'
+               : -1;
+}
+
+char *pod_uid(const struct model *m, int p)
+{
+    return xasprintf("u%d-%d", p, m->pods[p].serial);
+}
+
+int pod_number(const char *uid, int *ret_serial)
+{
+    int p;
+    return sscanf(uid, "u%d-%d", &p, ret_serial) == 2 && p >= 0 && p < PODS ? p : -1;
+}
+
+struct gang_ref facts_ref(int g)
+{
+    return (struct gang_ref){xstrdup(API_GROUP), xstrdup("default"), xasprintf("g%d", g)};
+}
+
+struct gang_node_facts *facts_node(const struct model *m, int n)
+{
+    const struct op *spec = &m->nodes[n].spec;
+    struct gang_node_facts *f = gang_node_facts_new();
+    f->name = xstrdup(node_name(n));
+    f->unschedulable = op_has(spec, A_CORDON);
+    gang_amounts_add(&f->allocatable, "pods", op_get(spec, A_ROOM, 110));
+    gang_amounts_add(&f->allocatable, "cpu", op_get(spec, A_CPU, 64) * INT64_C(1000));
+    gang_amounts_add(&f->allocatable, "memory", INT64_C(256) << 30);
+    if (op_get(spec, A_GPUS, 0))
+        gang_amounts_add(&f->allocatable, "nvidia.com/gpu", op_get(spec, A_GPUS, 0));
+    gang_kvs_add(&f->labels, "kubernetes.io/hostname", node_name(n));
+    if (op_has(spec, A_TAINT)) {
+        f->taints = xcalloc(1, sizeof *f->taints);
+        f->n_taints = 1;
+        f->taints[0] = (struct gang_taint){xstrdup("x"), xstrdup(""), TAINT_NO_SCHEDULE};
+    }
+    return f;
+}
+
+/* ---- groups ---- */
+
+static struct gang_subgroup *subgroup_add(struct gang_group_facts *f, const char *name, int min)
+{
+    f->subgroups = xreallocarray(f->subgroups, f->n_subgroups + 1, sizeof *f->subgroups);
+    struct gang_subgroup *s = &f->subgroups[f->n_subgroups++];
+    *s = (struct gang_subgroup){.name = xstrdup(name), .min_member = min, .min_children = -1};
+    return s;
+}
+
+static void add_subgroups(struct gang_group_facts *f, const struct op *spec)
+{
+    for (int i = 0; i < 3; i++)
+        if (op_has(spec, (enum attr)(A_SUBA + i)))
+            subgroup_add(f, role_names[i + 1], spec->value[A_SUBA + i]);
+    if (op_has(spec, A_NESTED) && op_has(spec, A_SUBA) && op_has(spec, A_SUBC))
+        f->subgroups[f->n_subgroups - 1].parent = xstrdup("a");
+    if (op_has(spec, A_SPLIT)) {
+        struct gang_subgroup *s = subgroup_add(f, "racks", 0);
+        s->by_labels = true;
+        s->split_by = xcalloc(1, sizeof *s->split_by);
+        s->n_split_by = 1;
+        s->split_by[0] = xstrdup("rack");
+        s->part_size = spec->value[A_SPLIT];
+        s->min_children = op_get(spec, A_PARTS, -1);
+    }
+    f->min_children = op_get(spec, A_SUBS, -1);
+}
+
+static struct gang_group_facts *group_facts(const struct op *spec, int g)
+{
+    struct gang_group_facts *f = gang_group_facts_new();
+    f->ref = facts_ref(g);
+    f->min_member = op_get(spec, A_MIN, 0);
+    f->max_member = op_get(spec, A_MAX, 0);
+    add_subgroups(f, spec);
+    if (op_has(spec, A_PARENT))
+        f->parent = xasprintf("g%d", spec->value[A_PARENT]);
+    for (int other = 0; other < GROUPS; other++)
+        if (op_get(spec, A_BUNDLE, 0) >> other & 1) {
+            f->bundle = xreallocarray(f->bundle, f->n_bundle + 1, sizeof *f->bundle);
+            f->bundle[f->n_bundle++] = facts_ref(other);
+        }
+    if (op_has(spec, A_GPUS))
+        gang_amounts_add(&f->min_resources, "nvidia.com/gpu", spec->value[A_GPUS]);
+    if (op_has(spec, A_CPU))
+        gang_amounts_add(&f->min_resources, "cpu", spec->value[A_CPU] * INT64_C(1000));
+    f->has_priority = op_has(spec, A_PRIO);
+    f->priority = op_get(spec, A_PRIO, 0);
+    if (op_has(spec, A_BYCLASS))
+        f->priority_class = xasprintf("k%d", spec->value[A_BYCLASS]);
+    f->match = op_has(spec, A_RUNNING)   ? MATCH_RUNNING
+               : op_has(spec, A_WAITING) ? MATCH_WAITING
+               : op_has(spec, A_ONCE)    ? MATCH_ONCE
+                                         : MATCH_DEFAULT;
+    f->schedule_timeout = op_get(spec, A_TIMEOUT, 0) * USEC_PER_MSEC;
+    return f;
+}
+
+struct gang_group_facts *facts_group(const struct model *m, int g)
+{
+    struct gang_group_facts *f = group_facts(&m->groups[g].spec, g);
+    f->uid = xasprintf("uid-g%d-%d", g, m->groups[g].serial);
+    return f;
+}
+
+struct gang_class_facts *facts_class(const struct model *m, int k)
+{
+    struct gang_class_facts *f = gang_class_facts_new();
+    f->name = xasprintf("k%d", k);
+    f->value = op_get(&m->classes[k].spec, A_PRIO, 0);
+    return f;
+}
+
+/* ---- claims ---- */
+
+static void limit_to(struct gang_claim_facts *f, int32_t nodes)
+{
+    f->limited = true;
+    f->n_terms = 1;
+    f->terms = xcalloc(1, sizeof *f->terms);
+    f->terms[0].n = 1;
+    f->terms[0].items = xcalloc(1, sizeof *f->terms[0].items);
+    struct gang_requirement *r = f->terms[0].items;
+    *r =
+        (struct gang_requirement){.on_name = true, .key = xstrdup("metadata.name"), .op = MATCH_IN};
+    r->values = xcalloc(NODES, sizeof *r->values);
+    for (int n = 0; n < NODES; n++)
+        if (nodes >> n & 1)
+            r->values[r->n_values++] = xstrdup(node_name(n));
+}
+
+struct gang_claim_facts *facts_claim(const struct model *m, int c)
+{
+    const struct op *spec = &m->claims[c].spec;
+    struct gang_claim_facts *f = gang_claim_facts_new();
+    f->ns = xstrdup("default");
+    f->name = xasprintf("c%d", c);
+    if (op_has(spec, A_LIMITED))
+        limit_to(f, spec->value[A_LIMITED]);
+    else if (op_has(spec, A_ON))
+        f->selected = xstrdup(node_name(spec->value[A_ON]));
+    return f;
+}
+
+/* ---- pods ---- */
+
+static void add_placement(struct gang_pod_facts *f, const struct op *spec)
+{
+    if (op_has(spec, A_PORT)) {
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->n_host_ports = 1;
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 80};
+    }
+    if (op_has(spec, A_TOLERANT)) {
+        f->tolerations = xcalloc(1, sizeof *f->tolerations);
+        f->n_tolerations = 1;
+        f->tolerations[0] = (struct gang_toleration){.exists = true, .any_effect = true};
+    }
+    if (op_has(spec, A_USES)) {
+        f->claims = xcalloc(1, sizeof *f->claims);
+        f->n_claims = 1;
+        f->claims[0] = xasprintf("c%d", spec->value[A_USES]);
+        f->has_pvc = true;
+    }
+}
+
+static void add_link(struct gang_pod_facts *f, const struct op *spec)
+{
+    if (!op_has(spec, A_LINK))
+        return;
+    int g = spec->value[A_LINK];
+    f->group = facts_ref(g);
+    f->role = xstrdup_null(role_names[op_get(spec, A_ROLE, 0) % (int)ARRAY_SIZE(role_names)]);
+    if (op_has(spec, A_KIND)) {
+        f->uniform.key = xstrdup("compute-class");
+        f->uniform.value = xasprintf("%d", spec->value[A_KIND]);
+    }
+    if (op_has(spec, A_MIN)) {
+        struct op declared = op_make(OP_GROUP, 'g', g);
+        op_set(&declared, A_MIN, spec->value[A_MIN]);
+        f->declared = group_facts(&declared, g);
+        f->declared->uid = xstrdup("");
+    }
+}
+
+struct gang_pod_facts *facts_pod(const struct model *m, int p)
+{
+    const struct pod_truth *t = &m->pods[p];
+    struct gang_pod_facts *f = gang_pod_facts_new();
+    f->ns = xstrdup("default");
+    f->name = xasprintf("p%d", p);
+    f->uid = pod_uid(m, p);
+    f->node = t->node >= 0 ? xstrdup(node_name(t->node)) : NULL;
+    f->nominated = t->nominated >= 0 ? xstrdup(node_name(t->nominated)) : NULL;
+    f->scheduler = xstrdup(op_has(&t->spec, A_FOREIGN) ? "other" : "default-scheduler");
+    f->phase = t->phase;
+    f->deleting = t->deleting;
+    f->priority = op_get(&t->spec, A_PRIO, 0);
+    f->controlled = !op_has(&t->spec, A_BARE);
+    if (op_has(&t->spec, A_GATED)) {
+        f->gates = xcalloc(1, sizeof *f->gates);
+        f->n_gates = 1;
+        f->gates[0] = xstrdup("kueue.x-k8s.io/admission");
+    }
+    if (op_has(&t->spec, A_RACK)) {
+        cleanup_free char *rack = xasprintf("r%d", t->spec.value[A_RACK]);
+        gang_kvs_add(&f->labels, "rack", rack);
+    }
+    f->containers = xcalloc(1, sizeof *f->containers);
+    f->n_containers = 1;
+    gang_amounts_add(&f->containers[0].requests, "cpu", op_get(&t->spec, A_CPU, 1) * INT64_C(1000));
+    if (op_get(&t->spec, A_GPUS, 0))
+        gang_amounts_add(&f->containers[0].requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
+    add_placement(f, &t->spec);
+    add_link(f, &t->spec);
+    return f;
+}

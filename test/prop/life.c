@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * life.c - time, the death of muster and of kube-scheduler, and the calm after the storm.
+ */
+#include "test/prop/model.h"
+#include "test/prop/oracle.h"
+
+/* How long the calm may last before what is left over counts as stuck. */
+#define CALM_LIMIT SECONDS(2000)
+
+/* ---- time ---- */
+
+/* The loop never lets a moment pass that the core asked for. */
+void let_time_pass(struct model *m, usec_t t)
+{
+    usec_t to = m->now + t, next = gang_core_next(m->core);
+    model_step(m);
+    while ((next = gang_core_next(m->core)) <= to) {
+        m->now = next > m->now ? next : m->now;
+        model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
+        model_step(m);
+        if (gang_core_next(m->core) == next)
+            model_fail(m, "timer", "the core asks for the same moment again");
+    }
+    m->now = to;
+    model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
+    for (int p = 0; p < PODS; p++)
+        if (t > 0 && m->pods[p].hidden) {
+            m->pods[p].hidden = false;
+            m->pods[p].sleep = AWAKE;
+        }
+}
+
+static void do_wait(struct model *m, const struct op *op)
+{
+    let_time_pass(m, op_get(op, A_TIME, 0) * USEC_PER_MSEC);
+}
+
+/* ---- deaths ---- */
+
+/* Requests under way: done or not, as the bits say; nobody waits for the result. */
+static void requests_orphaned(struct model *m, int32_t landed)
+{
+    int bit = 0;
+    for (size_t i = 0; i < m->n_requests; i++) {
+        const struct request *r = &m->requests[i];
+        struct pod_truth *t = &m->pods[r->pod];
+        if (r->read || !t->exists || t->serial != r->serial || t->node >= 0)
+            continue;
+        if (landed >> (bit++ & 31) & 1)
+            pod_bound(m, r->pod, r->node);
+        else
+            t->lost = r->node;
+        if (pod_group(t) >= 0)
+            group_excuse(m, pod_group(t));
+    }
+    m->n_requests = 0;
+}
+
+static void list_everything(struct model *m)
+{
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        t->charged = NOT_CHARGED;
+        t->shown = false;
+        objects_show(m, 'p', p);
+        if (t->exists && t->node >= 0 && pod_group(t) >= 0)
+            group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */
+    }
+    struct object_truth *lists[] = {m->nodes, m->groups, m->classes, m->claims};
+    static const int counts[] = {NODES, GROUPS, CLASSES, CLAIMS};
+    static const char classes[] = "ngkc";
+    for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
+        for (int i = 0; i < counts[k]; i++) {
+            lists[k][i].shown = false;
+            objects_show(m, classes[k], i);
+        }
+}
+
+static void do_kill(struct model *m, const struct op *op)
+{
+    model_step(m);
+    requests_orphaned(m, op_get(op, A_MASK, 0));
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].call)
+            sched_forget(m, p);
+    m->n_calls = 0;
+    model_start_core(m);
+    list_everything(m);
+    model_step(m);
+    model_tell(m, (struct gang_event){.kind = GANG_EV_SYNCED}, -1);
+}
+
+static void do_restart(struct model *m, const struct op *op)
+{
+    for (size_t i = 0; i < m->n_calls; i++) {
+        m->calls[i].closed = true;
+        if (!op_has(op, A_UNSEEN))
+            model_tell(m, (struct gang_event){.kind = GANG_EV_CALL_CLOSED, .id = m->calls[i].id},
+                       -1);
+    }
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        t->call = 0;
+        t->picked = -1;
+        t->sleep = AWAKE;
+        t->retry_at = 0;
+    }
+}
+
+static void do_rebuild(struct model *m, const struct op *op)
+{
+    (void)op;
+    objects_show_all(m);
+    model_step(m);
+    oracle_rebuild(m);
+}
+
+/* ---- calm ---- */
+
+static bool ask_again(struct model *m, enum op_kind kind)
+{
+    struct op op = op_make(kind, 0, 0);
+    m->did_something = false;
+    if (kind < OP_RESULT)
+        do_sched(m, &op);
+    else
+        do_request(m, &op);
+    bool did = m->did_something;
+    if (did)
+        model_step(m);
+    return did;
+}
+
+/* The scheduler and the API server do what there is to do at this moment. */
+static void work_off(struct model *m)
+{
+    static const enum op_kind kinds[] = {OP_FILTER, OP_BIND, OP_RESULT, OP_READ};
+    for (int round = 0; round < 8 * PODS; round++) {
+        bool any = false;
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+            any |= ask_again(m, kinds[i]);
+        if (!any)
+            return;
+    }
+}
+
+static void end_terminating(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && m->pods[p].deleting) {
+            struct op op = op_make(OP_NOPOD, 'p', p);
+            do_object(m, &op);
+        }
+}
+
+static void do_calm(struct model *m, const struct op *op)
+{
+    (void)op;
+    usec_t end = m->now + CALM_LIMIT;
+    cleanup_free char *stuck = NULL;
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && op_has(&m->pods[p].spec, A_GATED)) {
+            op_unset(&m->pods[p].spec, A_GATED);
+            m->pods[p].sleep = AWAKE;
+            m->pods[p].dirty = CHANGED;
+        }
+    m->totals->calms++;
+    m->calm = true;
+    while (m->now < end) {
+        end_terminating(m);
+        objects_show_all(m);
+        model_step(m);
+        work_off(m);
+        free(STEAL(stuck));
+        stuck = oracle_calm(m);
+        if (!stuck)
+            break;
+        usec_t next = gang_core_next(m->core);
+        for (int p = 0; p < PODS; p++)
+            if (m->pods[p].exists && m->pods[p].retry_at > m->now && m->pods[p].retry_at < next)
+                next = m->pods[p].retry_at;
+        if (next == USEC_NEVER)
+            break;
+        let_time_pass(m, next > m->now ? next - m->now : USEC_PER_MSEC);
+        model_step(m);
+    }
+    if (stuck)
+        model_fail(m, "stuck", "%s", stuck);
+    m->calm = false;
+    m->did_something = true;
+}
+
+void do_life(struct model *m, const struct op *op)
+{
+    static void (*const table[])(struct model *, const struct op *) = {
+        [OP_WAIT] = do_wait,       [OP_KILL] = do_kill, [OP_RESTART] = do_restart,
+        [OP_REBUILD] = do_rebuild, [OP_CALM] = do_calm,
+    };
+    table[op->kind](m, op);
+}

@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "test/prop/model.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "test/prop/oracle.h"
+#include "test/prop/say.h"
+
+/* ---- beginning and end ---- */
+
+struct gang_config model_config(const struct model *m)
+{
+    static const char *const ours[] = {"default-scheduler"};
+    struct gang_config c = gang_config_default();
+    c.assemble = op_get(&m->config, A_HOPE, 0) * USEC_PER_MSEC;
+    c.max_holds = (size_t)op_get(&m->config, A_HOLDS, 10000);
+    c.starvation = op_get(&m->config, A_STARVE, 300000) * USEC_PER_MSEC;
+    c.strict_order = op_has(&m->config, A_STRICT);
+    c.evict_on_failed_commit = op_has(&m->config, A_EVICT);
+    c.requeue_below_minimum = op_has(&m->config, A_REQUEUE);
+    c.scheduler_names = ours;
+    c.n_scheduler_names = ARRAY_SIZE(ours);
+    return c;
+}
+
+void model_start_core(struct model *m)
+{
+    struct gang_config config = model_config(m);
+    bool twin = m->twin != NULL;
+    m->core = gang_core_free(m->core);
+    m->twin = gang_core_free(m->twin);
+    m->core = gang_core_new(&config);
+    if (twin)
+        m->twin = gang_core_new(&config);
+}
+
+struct model *model_new(void (*fail)(struct model *, const char *, const char *),
+                        struct totals *totals, bool twin)
+{
+    struct model *m = xcalloc(1, sizeof *m);
+    struct gang_config config = model_config(m);
+    m->fail = fail;
+    m->totals = totals;
+    m->now = SECONDS(1000);
+    m->queue = xcalloc(BATCH_MAX, sizeof *m->queue);
+    for (int p = 0; p < PODS; p++)
+        m->pods[p] = (struct pod_truth){.node = -1,
+                                        .lost = -1,
+                                        .nominated = -1,
+                                        .sent_to = -1,
+                                        .picked = -1,
+                                        .charged_node = -1,
+                                        .shown_group = -1};
+    for (int g = 0; g < GROUPS; g++)
+        m->doubted[g] = -SECONDS(1000000);
+    m->core = gang_core_new(&config);
+    if (twin)
+        m->twin = gang_core_new(&config);
+    model_tell(m, (struct gang_event){.kind = GANG_EV_SYNCED}, -1);
+    model_step(m);
+    return m;
+}
+
+void model_free(struct model *m)
+{
+    gang_core_free(m->core);
+    gang_core_free(m->twin);
+    free(m->queue);
+    free(m);
+}
+
+void model_end(struct model *m)
+{
+    model_tell(m, (struct gang_event){.kind = GANG_EV_STOP}, -1);
+    model_step(m);
+    for (size_t i = 0; i < m->n_calls; i++)
+        if (!m->calls[i].closed)
+            model_fail(m, "I3", "the bind call #%" PRIu64 " of p%d is not answered at the end",
+                       m->calls[i].id, m->calls[i].pod);
+    m->totals->runs++;
+}
+
+void model_fail(struct model *m, const char *tag, const char *fmt, ...)
+{
+    cleanup_free char *text = NULL;
+    va_list ap;
+    va_start(ap, fmt);
+    if (vasprintf(&text, fmt, ap) < 0)
+        abort();
+    va_end(ap);
+    m->fail(m, tag, text);
+    abort(); /* fail() ends the run */
+}
+
+void model_say(const struct model *m, const char *fmt, ...)
+{
+    if (!m->loud)
+        return;
+    va_list ap;
+    va_start(ap, fmt);
+    vprintf(fmt, ap);
+    va_end(ap);
+    putchar('\n');
+}
+
+/* ---- telling the core ---- */
+
+static struct gang_ref ref_copy(const struct gang_ref *ref)
+{
+    return (struct gang_ref){xstrdup_null(ref->api_group), xstrdup_null(ref->ns),
+                             xstrdup_null(ref->name)};
+}
+
+/* The same event once more; facts are made again of the truth of now. */
+static struct gang_event same_event(const struct model *m, const struct gang_event *ev, int index)
+{
+    struct gang_event twin = *ev;
+    switch (ev->kind) {
+    case GANG_EV_NODE_SET:
+        twin.node = facts_node(m, index);
+        break;
+    case GANG_EV_POD_SET:
+    case GANG_EV_FILTER:
+    case GANG_EV_PRIORITIZE:
+    case GANG_EV_PREEMPT:
+        twin.pod = facts_pod(m, index);
+        break;
+    case GANG_EV_GROUP_SET:
+        twin.group = facts_group(m, index);
+        break;
+    case GANG_EV_CLASS_SET:
+        twin.class = facts_class(m, index);
+        break;
+    case GANG_EV_CLAIM_SET:
+        twin.claim = facts_claim(m, index);
+        break;
+    case GANG_EV_NODE_GONE:
+    case GANG_EV_POD_GONE:
+    case GANG_EV_GROUP_GONE:
+    case GANG_EV_CLASS_GONE:
+    case GANG_EV_CLAIM_GONE:
+        twin.gone = ref_copy(&ev->gone);
+        break;
+    case GANG_EV_BIND:
+        twin.bind.ns = xstrdup(ev->bind.ns);
+        twin.bind.name = xstrdup(ev->bind.name);
+        twin.bind.uid = xstrdup(ev->bind.uid);
+        twin.bind.node = xstrdup(ev->bind.node);
+        break;
+    case GANG_EV_BIND_DONE:
+    case GANG_EV_POD_READ:
+        twin.result.uid = xstrdup(ev->result.uid);
+        twin.result.node = xstrdup_null(ev->result.node);
+        twin.result.text = xstrdup_null(ev->result.text);
+        break;
+    default:
+        break;
+    }
+    return twin;
+}
+
+static struct queued *enqueue(struct model *m, struct gang_event ev, int index)
+{
+    if (m->n_queue == BATCH_MAX)
+        model_step(m);
+    struct queued *q = &m->queue[m->n_queue++];
+    q->ev = ev;
+    q->pod = index;
+    q->n_names = 0;
+    if (m->twin)
+        q->twin = same_event(m, &ev, index);
+    m->totals->events++;
+    m->totals->kinds[ev.kind]++;
+    return q;
+}
+
+void model_tell(struct model *m, struct gang_event ev, int index)
+{
+    enqueue(m, ev, index);
+}
+
+void model_ask(struct model *m, struct gang_event ev, int pod, const char *const *names, size_t n,
+               int pick)
+{
+    struct queued *q = enqueue(m, ev, pod);
+    q->pick = pick;
+    q->n_names = n;
+    for (size_t i = 0; i < n; i++)
+        q->names[i] = names[i];
+    q->ev.names = q->twin.names = q->names;
+    q->ev.n_names = q->twin.n_names = n;
+}
+
+/* ---- what the core asks for ---- */
+
+struct call *call_of(struct model *m, uint64_t id)
+{
+    for (size_t i = 0; i < m->n_calls; i++)
+        if (m->calls[i].id == id)
+            return &m->calls[i];
+    return NULL;
+}
+
+static struct queued *question(struct model *m, size_t n, enum gang_event_kind kind, uint64_t id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (m->queue[i].ev.kind == kind && m->queue[i].ev.id == id)
+            return &m->queue[i];
+    model_fail(m, "I3", "an answer to the call #%" PRIu64 ", which nobody made", id);
+    return NULL;
+}
+
+static void once(struct model *m, struct queued *q)
+{
+    if (q->pod == -2)
+        model_fail(m, "I3", "the call #%" PRIu64 " is answered twice", q->ev.id);
+    q->pod = -2;
+}
+
+static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
+{
+    const struct gang_filter_reply *r = &e->filter;
+    struct queued *q = question(m, n, GANG_EV_FILTER, r->id);
+    int p = q->pod, serial = q->pick >> 8, pick = q->pick & 255;
+    once(m, q);
+    for (size_t i = 0; i < r->n_passed; i++)
+        if (r->passed[i] >= q->n_names)
+            model_fail(m, "answer", "filter passes a name that was not offered");
+    for (size_t i = 0; i < r->n_refused; i++)
+        if (r->refused[i].index >= q->n_names || !r->refused[i].text[0])
+            model_fail(m, "answer", "filter refuses a name without a reason, or one not offered");
+    if ((r->error && !r->error[0]) ||
+        (!r->error && !r->pass_all && !r->n_passed && !r->n_refused && q->n_names))
+        model_fail(m, "answer", "filter gives neither a node nor a reason");
+    struct pod_truth *t = &m->pods[p];
+    if (!t->exists || t->serial != serial)
+        return;
+    size_t passed = r->pass_all ? q->n_names : r->n_passed;
+    if (r->error) {
+        t->retry_at = m->now + SECONDS(1);
+    } else if (passed == 0) {
+        t->sleep = SLEEPS_EXTENDER;
+    } else {
+        size_t i = (size_t)pick % passed;
+        t->picked = node_number(q->names[r->pass_all ? i : r->passed[i]]);
+        t->picked_at = ++m->next_pick;
+    }
+}
+
+static void see_scores(struct model *m, const struct gang_effect *e, size_t n)
+{
+    struct queued *q = question(m, n, GANG_EV_PRIORITIZE, e->prioritize.id);
+    once(m, q);
+    if (e->prioritize.n && e->prioritize.n != q->n_names)
+        model_fail(m, "answer", "prioritize: %zu scores for %zu nodes", e->prioritize.n,
+                   q->n_names);
+    for (size_t i = 0; i < e->prioritize.n; i++)
+        if (e->prioritize.scores[i] > 10)
+            model_fail(m, "answer", "prioritize: a score of %d", e->prioritize.scores[i]);
+}
+
+static void see_preempt(struct model *m, const struct gang_effect *e, size_t n)
+{
+    struct queued *q = question(m, n, GANG_EV_PREEMPT, e->preempt.id);
+    once(m, q);
+    for (size_t i = 0; i < e->preempt.n_kept; i++)
+        if (e->preempt.kept[i] >= q->n_names)
+            model_fail(m, "answer", "preempt keeps a node that was no candidate");
+}
+
+static void see_answer(struct model *m, const struct gang_effect *e, size_t n)
+{
+    (void)n;
+    struct call *call = call_of(m, e->bind_reply.id);
+    if (!call)
+        model_fail(m, "I3", "an answer to the bind call #%" PRIu64 ", which is not open",
+                   e->bind_reply.id);
+    struct call was = *call;
+    *call = m->calls[--m->n_calls];
+    struct pod_truth *t = &m->pods[was.pod];
+    if (t->call != was.id)
+        return; /* the scheduler had given it up */
+    if (e->bind_reply.error[0]) {
+        sched_forget(m, was.pod);
+        return;
+    }
+    t->call = 0;
+    if (t->node < 0) /* "" tells the scheduler that the pod is bound */
+        model_fail(m, "answer", "the bind call of p%d is answered as success, it is not bound",
+                   was.pod);
+    if (t->node != t->call_node)
+        model_fail(m, "answer", "p%d: success is answered for %s, it is bound to %s", was.pod,
+                   node_name(t->call_node), node_name(t->node));
+}
+
+static void add_request(struct model *m, int p, int serial, int node, bool read)
+{
+    if (m->n_requests == REQUESTS_MAX)
+        model_fail(m, "requests", "more than %d requests are under way", REQUESTS_MAX);
+    m->requests[m->n_requests++] = (struct request){p, serial, node, read};
+}
+
+static void see_binding(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int serial, p = pod_number(e->pod.uid, &serial), n = node_number(e->pod.node);
+    if (p < 0 || n < 0)
+        model_fail(m, "binding", "a Binding of %s to %s", e->pod.uid, e->pod.node);
+    for (size_t i = 0; i < m->n_requests; i++)
+        if (m->requests[i].pod == p && m->requests[i].serial == serial && !m->requests[i].read)
+            model_fail(m, "binding", "p%d: a second Binding while one is under way", p);
+    add_request(m, p, serial, n, false);
+    struct pod_truth *t = &m->pods[p];
+    if (t->charged == NOT_CHARGED || t->charged_serial != serial) {
+        t->charged = CHARGED_BINDING;
+        t->charged_serial = serial;
+        t->charged_node = n;
+    } else if (t->charged_node != n) {
+        model_fail(m, "binding", "p%d: a Binding to %s while it is charged on %s", p, node_name(n),
+                   node_name(t->charged_node));
+    }
+    if (!t->exists || t->serial != serial)
+        return; /* deleted, and the watch has not said so yet */
+    if (t->call && t->call_node != n)
+        model_fail(m, "binding", "p%d: the scheduler asked for %s, the Binding is to %s", p,
+                   node_name(t->call_node), node_name(n));
+    t->sent_to = n;
+    oracle_binding(m, p, n);
+}
+
+static void see_read(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int serial, p = pod_number(e->pod.uid, &serial);
+    if (p < 0)
+        model_fail(m, "binding", "%s is to be read", e->pod.uid);
+    add_request(m, p, serial, -1, true);
+}
+
+static void see_nomination(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int serial, p = pod_number(e->pod.uid, &serial);
+    if (p < 0 || !m->pods[p].exists || m->pods[p].serial != serial || m->pods[p].node >= 0)
+        return;
+    sched_nominated(m, p, e->pod.node ? node_number(e->pod.node) : -1);
+    wake_pod(m, p);
+}
+
+static void see_eviction(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int serial, p = pod_number(e->pod.uid, &serial);
+    if (p < 0)
+        model_fail(m, "evict", "%s is to be evicted", e->pod.uid);
+    struct pod_truth *t = &m->pods[p];
+    if (!op_has(&m->config, A_EVICT))
+        model_fail(m, "evict", "p%d is to be evicted though onFailedCommit is not evict", p);
+    if (!t->exists || t->serial != serial)
+        return;
+    if (op_has(&t->spec, A_BARE))
+        model_fail(m, "evict", "p%d is to be evicted and has no controller", p);
+    t->deleting = true;
+    t->dirty = CHANGED;
+    if (pod_group(t) >= 0)
+        group_excuse(m, pod_group(t));
+}
+
+static void see_nothing(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)m;
+    (void)e;
+    (void)count;
+}
+
+static void (*const see[])(struct model *, const struct gang_effect *, size_t) = {
+    [GANG_REPLY_FILTER] = see_filter,   [GANG_REPLY_PRIORITIZE] = see_scores,
+    [GANG_REPLY_PREEMPT] = see_preempt, [GANG_REPLY_BIND] = see_answer,
+    [GANG_BIND] = see_binding,          [GANG_READ_POD] = see_read,
+    [GANG_NOMINATE] = see_nomination,   [GANG_EVICT] = see_eviction,
+    [GANG_STATUS] = see_nothing,        [GANG_EVENT] = see_nothing,
+};
+
+/* ---- a step ---- */
+
+static void say_all(const struct model *m, const struct gang_effect *e, size_t n)
+{
+    cleanup_buf struct buf b = BUF_INIT;
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(&b, "        ");
+        say_effect(&b, &e[i]);
+        buf_putc(&b, '\n');
+    }
+    if (b.len)
+        model_say(m, "%.*s", (int)b.len - 1, b.data);
+}
+
+static void say_queue(const struct model *m, size_t n)
+{
+    cleanup_buf struct buf b = BUF_INIT;
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(&b, "%s    ", i ? "\n" : "");
+        say_event(&b, &m->queue[i].ev);
+    }
+    model_say(m, "%s   at %.3f s", buf_str(&b), (double)(m->now - SECONDS(1000)) / 1e6);
+}
+
+/* I7: the same events, the same decisions. */
+static void step_twin(struct model *m, size_t n, const struct gang_effect *e, size_t n_effects)
+{
+    struct gang_event events[BATCH_MAX];
+    for (size_t i = 0; i < n; i++)
+        events[i] = m->queue[i].twin;
+    size_t n_twin;
+    const struct gang_effect *twin = gang_step(m->twin, m->now, events, n, &n_twin);
+    cleanup_buf struct buf a = BUF_INIT, b = BUF_INIT;
+    for (size_t i = 0; i < n_effects || i < n_twin; i++) {
+        buf_clear(&a);
+        buf_clear(&b);
+        if (i < n_effects)
+            say_effect(&a, &e[i]);
+        if (i < n_twin)
+            say_effect(&b, &twin[i]);
+        if (strcmp(buf_str(&a), buf_str(&b)) != 0)
+            model_fail(m, "I7", "same events, other decisions: \"%s\" and \"%s\"", buf_str(&a),
+                       buf_str(&b));
+    }
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+}
+
+static void all_answered(struct model *m, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        enum gang_event_kind kind = m->queue[i].ev.kind;
+        if ((kind == GANG_EV_FILTER || kind == GANG_EV_PRIORITIZE || kind == GANG_EV_PREEMPT) &&
+            m->queue[i].pod != -2)
+            model_fail(m, "I3", "%s #%" PRIu64 " is not answered in its step",
+                       gang_event_name(kind), m->queue[i].ev.id);
+    }
+}
+
+void model_step(struct model *m)
+{
+    struct gang_event events[BATCH_MAX];
+    size_t n = m->n_queue, n_effects;
+    if (!n)
+        return;
+    if (m->loud)
+        say_queue(m, n);
+    for (size_t i = 0; i < n; i++)
+        events[i] = m->queue[i].ev;
+    const struct gang_effect *e = gang_step(m->core, m->now, events, n, &n_effects);
+    m->totals->steps++;
+    m->totals->effects += n_effects;
+    if (m->loud)
+        say_all(m, e, n_effects);
+    if (m->twin)
+        step_twin(m, n, e, n_effects);
+    for (size_t i = 0; i < n_effects; i++)
+        see[e[i].kind](m, &e[i], n);
+    all_answered(m, n);
+    m->n_queue = 0;
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+    oracle_step(m);
+}
+
+/* ---- operations ---- */
+
+void model_do(struct model *m, const struct op *op)
+{
+    m->line++;
+    m->did = *op;
+    m->did_something = true;
+    m->totals->ops++;
+    if (m->loud) {
+        cleanup_buf struct buf b = BUF_INIT;
+        op_print(&b, op);
+        model_say(m, "%d: %s", m->line, buf_str(&b));
+    }
+    if (op->kind < OP_FILTER)
+        do_object(m, op);
+    else if (op->kind < OP_RESULT)
+        do_sched(m, op);
+    else if (op->kind < OP_WAIT)
+        do_request(m, op);
+    else
+        do_life(m, op);
+    if (m->did_something && m->trace)
+        ops_add(m->trace, &m->did);
+    if (!op->joined)
+        model_step(m);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model.h - a core and everything around it: the truth of an API server, a kube-scheduler that
+ * sleeps and wakes by events, a watch that lags, Bindings that get lost, a muster that dies.
+ *
+ *   1. model_new()
+ *   2. model_do() for every operation, in order; after each step the invariants are checked
+ *      (oracle.h). The first violation calls m->fail and does not return.
+ *   3. model_end() stops the core: every call must be answered. model_free().
+ *
+ * The files: model.c steps the core and carries out what it asks; facts.c makes facts of the truth;
+ * objects.c is what happens to objects; sched.c is kube-scheduler; life.c is time, death and calm.
+ * Everything is owned by the model; one thread.
+ */
+#ifndef MUSTER_TEST_PROP_MODEL_H
+#define MUSTER_TEST_PROP_MODEL_H
+
+#include "gang/gang.h"
+#include "test/prop/op.h"
+
+#define SECONDS(n) ((usec_t)(n)*USEC_PER_SEC)
+/* Names of a list that is a sample: kube-scheduler stops looking at 100 feasible nodes. */
+enum { STRANGERS = 110, NAMES_MAX = NODES + STRANGERS, BATCH_MAX = 192, REQUESTS_MAX = 256 };
+
+/* Why kube-scheduler does not try a pod: an extender refused it, or its own plugins did. */
+enum sleep { AWAKE, SLEEPS_EXTENDER, SLEEPS_PLUGINS };
+
+/* What the watch has not shown of a pod: nothing, its nomination only, more. */
+enum dirty { CLEAN, RENOMINATED, CHANGED };
+
+/* What the core has charged for a pod, as far as the world can tell. */
+enum charged { NOT_CHARGED, CHARGED_BINDING, CHARGED_ASSIGNED };
+
+struct pod_truth {
+    bool exists;
+    int serial;     /* of the object: its UID */
+    struct op spec; /* as it was made, with later changes */
+    int node;       /* bound there; -1 */
+    enum gang_phase phase;
+    bool deleting;
+    enum dirty dirty;
+    int lost;      /* node of a Binding that nobody knows the end of; -1 */
+    int nominated; /* status.nominatedNodeName; -1 */
+    int sent_to;   /* node of its last Binding; -1 */
+
+    /* kube-scheduler */
+    enum sleep sleep;
+    bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
+    usec_t retry_at;    /* an error: not before this time */
+    int picked;         /* where filter sent it, bind not asked yet; -1 */
+    uint64_t picked_at; /* serial number of that */
+    uint64_t call;      /* its bind call; 0 */
+    int call_node;
+
+    /* the core, as its events say */
+    enum charged charged;
+    int charged_serial, charged_node;
+    bool shown;      /* the watch has shown this object to this core */
+    int shown_group; /* the group it named then; -1 */
+};
+
+struct object_truth { /* node, group, class, claim */
+    bool exists;
+    int serial;
+    struct op spec;
+    bool dirty;
+    bool shown; /* the core has been told that it exists */
+};
+
+struct call {
+    uint64_t id;
+    int pod;
+    usec_t since;
+    bool closed; /* the scheduler does not wait any more */
+};
+
+struct request { /* a Binding or a read under way */
+    int pod, serial, node;
+    bool read;
+};
+
+struct queued {
+    struct gang_event ev, twin;
+    int pod; /* of a filter call */
+    int pick;
+    const char *names[NAMES_MAX];
+    size_t n_names;
+};
+
+/* What was counted over all runs of a process. */
+struct totals {
+    uint64_t runs, ops, events, steps, effects, rebuilds, calms;
+    uint64_t kinds[GANG_EV_MAX];
+};
+
+struct model {
+    struct gang_core *core;
+    struct gang_core *twin; /* gets the same events, must answer alike; NULL */
+    struct op config;
+    usec_t now;
+    uint64_t next_id, next_pick;
+    struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
+    struct pod_truth pods[PODS];
+    bool excused[GROUPS];   /* a loss, a refusal or a change: may be part bound */
+    usec_t doubted[GROUPS]; /* when the scheduler last refused it nodes with room */
+    bool outside[NODES];    /* somebody else put too much there, or it shrank */
+    struct call calls[PODS * 4];
+    size_t n_calls;
+    struct request requests[REQUESTS_MAX];
+    size_t n_requests;
+    struct queued *queue;
+    size_t n_queue;
+    int cursor; /* the pod that was tried last */
+    int line;
+    bool calm;     /* all goes well: the operation under way is that one */
+    struct op did; /* the operation under way, with the names that were chosen */
+    bool did_something;
+    struct ops *trace; /* what was done, with names; NULL: not kept */
+    bool loud;
+    struct totals *totals;
+    /* Ends the run; does not return. `tag` is the kind of failure, one word. */
+    void (*fail)(struct model *m, const char *tag, const char *text);
+};
+
+/* totals outlives the model. */
+struct model *model_new(void (*fail)(struct model *, const char *, const char *),
+                        struct totals *totals, bool twin);
+void model_free(struct model *m);
+void model_do(struct model *m, const struct op *op);
+void model_end(struct model *m);
+
+void model_fail(struct model *m, const char *tag, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+void model_say(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* ---- model.c ---- */
+/* Takes the event; it is stepped with the others that wait, see model_step(). */
+void model_tell(struct model *m, struct gang_event ev, int index);
+void model_ask(struct model *m, struct gang_event ev, int pod, const char *const *names, size_t n,
+               int pick);
+/* The core takes all that waits in one step. */
+void model_step(struct model *m);
+struct gang_config model_config(const struct model *m);
+void model_start_core(struct model *m);
+struct call *call_of(struct model *m, uint64_t id);
+
+/* ---- facts.c ---- */
+const char *node_name(int n);
+int node_number(const char *name);
+char *pod_uid(const struct model *m, int p);
+/* The pod of the UID, whose serial goes to *ret; -1 when it is none. */
+int pod_number(const char *uid, int *ret_serial);
+struct gang_node_facts *facts_node(const struct model *m, int n);
+struct gang_group_facts *facts_group(const struct model *m, int g);
+struct gang_pod_facts *facts_pod(const struct model *m, int p);
+struct gang_class_facts *facts_class(const struct model *m, int k);
+struct gang_claim_facts *facts_claim(const struct model *m, int c);
+struct gang_ref facts_ref(int g);
+
+/* ---- objects.c ---- */
+bool pod_finished(const struct pod_truth *t);
+static inline int pod_group(const struct pod_truth *t)
+{
+    return op_get(&t->spec, A_LINK, -1);
+}
+/* Amounts by number, of what nodes have and pods need. */
+enum { R_GPUS, R_CPU, R_PODS, R_PORT, RESOURCES };
+void pod_needs(const struct pod_truth *t, int64_t need[RESOURCES]);
+void node_has(const struct model *m, int n, int64_t have[RESOURCES]);
+/* Less what is bound there, or on its way by a Binding. */
+void node_left(const struct model *m, int n, int64_t left[RESOURCES]);
+bool node_allows(const struct model *m, int p, int n);
+void objects_show(struct model *m, char class, int i);
+void objects_show_all(struct model *m);
+/* The pod is bound by whoever it was. */
+void pod_bound(struct model *m, int p, int n);
+void node_judge_excess(struct model *m, int n);
+void group_excuse(struct model *m, int g);
+void do_object(struct model *m, const struct op *op);
+
+/* ---- sched.c ---- */
+/* Something happened that kube-scheduler has a wake-up for. */
+void wake_pods(struct model *m, bool room);
+void wake_pod(struct model *m, int p);
+/* status.nominatedNodeName is written; -1 clears it. */
+void sched_nominated(struct model *m, int p, int node);
+/* A bind call ended with an error: the scheduler forgets the pod and tries again later. */
+void sched_forget(struct model *m, int p);
+bool sched_ready(const struct model *m, int p);
+void do_sched(struct model *m, const struct op *op);
+void do_request(struct model *m, const struct op *op);
+
+/* ---- life.c ---- */
+void let_time_pass(struct model *m, usec_t t);
+void do_life(struct model *m, const struct op *op);
+
+#endif

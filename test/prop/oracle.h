@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oracle.h - what must be true of a core in its world. Every check compares the core with the truth
+ * of the model, or with a plain planner written here; none of them asks the core's own code, but
+ * gang_core_check(), which recomputes its sums.
+ *
+ *   oracle_step     after every step: I1, I2, I3, I4, I5, and the ledger pod by pod
+ *   oracle_binding  at every Binding: I2, with what the core must have charged
+ *   oracle_calm     when all has gone well for long enough: nothing that fits is left over
+ *   oracle_rebuild  I6: cores made anew from the same objects
+ *
+ * A violation calls model_fail().
+ */
+#ifndef MUSTER_TEST_PROP_ORACLE_H
+#define MUSTER_TEST_PROP_ORACLE_H
+
+#include "test/prop/model.h"
+
+void oracle_step(struct model *m);
+void oracle_binding(struct model *m, int p, int n);
+/* NULL, or what is stuck (allocated). */
+char *oracle_calm(struct model *m);
+void oracle_rebuild(struct model *m);
+
+/* What the node has less what the core must have charged there. */
+void oracle_left(const struct model *m, int n, int64_t left[RESOURCES]);
+/* The core may think that the pod could run there. */
+bool oracle_room(const struct model *m, int p, int n);
+
+#endif

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * sched.c - kube-scheduler, as far as muster can tell, and the API server under Bindings and reads.
+ *
+ * A pod is tried when it is awake. It falls asleep when no node passes the scheduler's own filters
+ * (then only room or a node wakes it), or when muster refuses (then any event of the cluster does,
+ * or an update of the pod itself). A pod with a nomination is tried on that node alone first; a
+ * failed attempt clears it. What was picked is assumed until the bind call ends; an error makes the
+ * pod come again a second later. Nominated pods keep their room from those of no higher priority.
+ */
+#include "test/prop/model.h"
+#include "test/prop/oracle.h"
+
+/* ---- sleep ---- */
+
+void wake_pods(struct model *m, bool room)
+{
+    for (int p = 0; p < PODS; p++)
+        if (room || m->pods[p].sleep == SLEEPS_EXTENDER)
+            m->pods[p].sleep = AWAKE;
+}
+
+void wake_pod(struct model *m, int p)
+{
+    if (m->pods[p].sleep == SLEEPS_EXTENDER)
+        m->pods[p].sleep = AWAKE;
+}
+
+void sched_nominated(struct model *m, int p, int node)
+{
+    struct pod_truth *t = &m->pods[p];
+    bool left = t->nominated >= 0 && t->nominated != node;
+    t->nominated = node;
+    if (t->dirty == CLEAN)
+        t->dirty = RENOMINATED;
+    if (left)
+        wake_pods(m, true); /* it kept room for itself there */
+}
+
+void sched_forget(struct model *m, int p)
+{
+    struct pod_truth *t = &m->pods[p];
+    t->call = 0;
+    t->picked = -1;
+    sched_nominated(m, p, -1);
+    t->sleep = AWAKE;
+    t->retry_at = m->now + SECONDS(1);
+    wake_pods(m, true); /* to the scheduler a pod has left its node */
+}
+
+bool sched_ready(const struct model *m, int p)
+{
+    const struct pod_truth *t = &m->pods[p];
+    return t->exists && t->node < 0 && !t->deleting && !t->call && t->picked < 0 &&
+           t->sleep == AWAKE && !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN) &&
+           m->now >= t->retry_at;
+}
+
+/* ---- the scheduler's own filters ---- */
+
+static int assumed_on(const struct pod_truth *t)
+{
+    return t->node >= 0 ? t->node : t->call ? t->call_node : t->picked;
+}
+
+/* What it counts on the node besides the pod: bound, assumed, nominated with no lower priority. */
+static bool sched_fits(const struct model *m, int p, int n)
+{
+    int64_t left[RESOURCES], need[RESOURCES];
+    int prio = op_get(&m->pods[p].spec, A_PRIO, 0);
+    if (!node_allows(m, p, n))
+        return false;
+    node_has(m, n, left);
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        if (!t->exists || i == p || pod_finished(t))
+            continue;
+        bool nominated = assumed_on(t) < 0 && t->nominated == n && !op_has(&t->spec, A_GATED) &&
+                         op_get(&t->spec, A_PRIO, 0) >= prio;
+        if (assumed_on(t) != n && !nominated)
+            continue;
+        pod_needs(t, need);
+        for (int r = 0; r < RESOURCES; r++)
+            left[r] -= need[r];
+    }
+    pod_needs(&m->pods[p], need);
+    for (int r = 0; r < RESOURCES; r++)
+        if (need[r] > left[r] && need[r] > 0)
+            return false;
+    return true;
+}
+
+/* ---- filter ---- */
+
+/* The line gets the name that it left open. */
+static void chose(struct model *m, int p)
+{
+    if (m->calm)
+        return;
+    m->did.class = 'p';
+    m->did.subject = p;
+    op_unset(&m->did, A_SKIP);
+}
+
+static const char *const strangers[STRANGERS] = {
+#define TEN(a) a "0", a "1", a "2", a "3", a "4", a "5", a "6", a "7", a "8", a "9"
+    TEN("s"),  TEN("s1"), TEN("s2"), TEN("s3"), TEN("s4"),  TEN("s5"),
+    TEN("s6"), TEN("s7"), TEN("s8"), TEN("s9"), TEN("s10"),
+};
+
+static void ask_filter(struct model *m, int p, const char *const *names, size_t n, int pick)
+{
+    struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++m->next_id, .pod = facts_pod(m, p)};
+    model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
+}
+
+/* The nomination's own call; true when the cycle is over. */
+static bool try_nominated(struct model *m, int p)
+{
+    struct pod_truth *t = &m->pods[p];
+    int n = t->nominated, serial = t->serial;
+    if (n < 0 || !sched_fits(m, p, n))
+        return false;
+    const char *name = node_name(n);
+    ask_filter(m, p, &name, 1, 0);
+    model_step(m);
+    return !t->exists || t->serial != serial || t->picked >= 0 || m->now < t->retry_at ||
+           t->node >= 0;
+}
+
+static void filter_pod(struct model *m, int p, const struct op *op)
+{
+    struct pod_truth *t = &m->pods[p];
+    const char *names[NAMES_MAX];
+    size_t n_names = 0;
+    int g = pod_group(t), hidden = op_get(op, A_HIDE, 0);
+    if (try_nominated(m, p))
+        return;
+    t->sleep = AWAKE;
+    for (int n = 0; n < NODES; n++) {
+        if (sched_fits(m, p, n) && !(hidden >> n & 1))
+            names[n_names++] = node_name(n);
+        else if (g >= 0 && oracle_room(m, p, n))
+            m->doubted[g] = m->now; /* muster may believe it for a while */
+    }
+    t->hidden = hidden && !op_has(op, A_SAMPLE);
+    if (n_names == 0) {
+        sched_nominated(m, p, -1);
+        t->sleep = SLEEPS_PLUGINS;
+        return;
+    }
+    for (int i = 0; op_has(op, A_SAMPLE) && i < STRANGERS; i++)
+        names[n_names++] = strangers[i];
+    int nominated = t->nominated;
+    ask_filter(m, p, names, n_names, op_get(op, A_PICK, 0));
+    if (nominated >= 0) /* tried in vain there: cleared, unless muster writes it anew */
+        sched_nominated(m, p, -1);
+}
+
+/* Next after the one that was tried last. */
+static int next_pod(const struct model *m, int skip)
+{
+    int first = -1;
+    for (int i = 1; i <= PODS; i++) {
+        int p = (m->cursor + i) % PODS;
+        if (!sched_ready(m, p))
+            continue;
+        if (first < 0)
+            first = p;
+        if (skip-- <= 0)
+            return p;
+    }
+    return first;
+}
+
+static bool do_filter(struct model *m, const struct op *op)
+{
+    int p = op->class ? op->subject : next_pod(m, op_get(op, A_SKIP, 0));
+    if (p < 0 || !sched_ready(m, p))
+        return false;
+    m->cursor = p;
+    chose(m, p);
+    filter_pod(m, p, op);
+    return true;
+}
+
+/* ---- bind ---- */
+
+static int next_picked(const struct model *m, int skip)
+{
+    int best = -1;
+    for (; skip >= 0; skip--) {
+        int next = -1;
+        for (int p = 0; p < PODS; p++)
+            if (m->pods[p].exists && m->pods[p].picked >= 0 &&
+                (best < 0 || m->pods[p].picked_at > m->pods[best].picked_at) &&
+                (next < 0 || m->pods[p].picked_at < m->pods[next].picked_at))
+                next = p;
+        if (next < 0)
+            break;
+        best = next;
+    }
+    return best;
+}
+
+static bool do_bind(struct model *m, const struct op *op)
+{
+    int p = op->class ? op->subject : next_picked(m, op_get(op, A_SKIP, 0));
+    struct pod_truth *t = p >= 0 ? &m->pods[p] : NULL;
+    if (!t || !t->exists || t->call || m->n_calls == ARRAY_SIZE(m->calls))
+        return false;
+    int n = op_get(op, A_ON, t->picked); /* a node named in the line: what nobody answered */
+    if (n < 0 || (t->node >= 0 && t->picked < 0)) /* it may have been bound since it was picked */
+        return false;
+    chose(m, p);
+    t->picked = -1;
+    t->call_node = n;
+    t->call = ++m->next_id;
+    m->calls[m->n_calls++] = (struct call){t->call, p, m->now, false};
+    struct gang_event ev = {.kind = GANG_EV_BIND, .id = t->call};
+    ev.bind.ns = xstrdup("default");
+    ev.bind.name = xasprintf("p%d", p);
+    ev.bind.uid = pod_uid(m, p);
+    ev.bind.node = xstrdup(node_name(n));
+    model_tell(m, ev, p);
+    return true;
+}
+
+static bool do_close(struct model *m, const struct op *op)
+{
+    struct call *call = NULL;
+    int skip = op_get(op, A_SKIP, 0);
+    for (size_t i = 0; i < m->n_calls; i++)
+        if (op->class ? m->calls[i].pod == op->subject : skip-- <= 0) {
+            call = &m->calls[i];
+            break;
+        }
+    if (!call)
+        return false;
+    chose(m, call->pod);
+    if (!call->closed && m->pods[call->pod].call == call->id)
+        sched_forget(m, call->pod);
+    call->closed = true;
+    if (!op_has(op, A_UNSEEN))
+        model_tell(m, (struct gang_event){.kind = GANG_EV_CALL_CLOSED, .id = call->id}, -1);
+    return true;
+}
+
+/* ---- prioritize, preempt ---- */
+
+static bool do_question(struct model *m, const struct op *op)
+{
+    const char *names[NODES];
+    size_t n = 0;
+    if (!m->pods[op->subject].exists)
+        return false;
+    for (int i = 0; i < NODES; i++)
+        if (m->nodes[i].exists)
+            names[n++] = node_name(i);
+    struct gang_event ev = {.kind = op->kind == OP_PREEMPT ? GANG_EV_PREEMPT : GANG_EV_PRIORITIZE,
+                            .id = ++m->next_id,
+                            .pod = facts_pod(m, op->subject)};
+    model_ask(m, ev, op->subject, names, n, 0);
+    return true;
+}
+
+void do_sched(struct model *m, const struct op *op)
+{
+    static bool (*const table[])(struct model *, const struct op *) = {
+        [OP_FILTER] = do_filter,       [OP_BIND] = do_bind,        [OP_CLOSE] = do_close,
+        [OP_PRIORITIZE] = do_question, [OP_PREEMPT] = do_question,
+    };
+    m->did_something = table[op->kind](m, op);
+}
+
+/* ---- the API server under requests of muster ---- */
+
+static struct request *find_request(struct model *m, const struct op *op, bool read)
+{
+    int skip = op_get(op, A_SKIP, 0);
+    struct request *first = NULL;
+    for (size_t i = 0; i < m->n_requests; i++) {
+        struct request *r = &m->requests[i];
+        if (r->read != read || (op->class && r->pod != op->subject))
+            continue;
+        if (!first)
+            first = r;
+        if (op->class || skip-- <= 0)
+            return r;
+    }
+    return first;
+}
+
+static struct request take_request(struct model *m, struct request *r)
+{
+    struct request was = *r;
+    size_t i = (size_t)(r - m->requests);
+    memmove(r, r + 1, (m->n_requests - i - 1) * sizeof *r);
+    m->n_requests--;
+    return was;
+}
+
+static void tell_result(struct model *m, const struct request *r, enum gang_event_kind kind,
+                        enum gang_outcome outcome, int node)
+{
+    struct gang_event ev = {.kind = kind};
+    ev.result.uid = xasprintf("u%d-%d", r->pod, r->serial);
+    ev.result.node = node >= 0 ? xstrdup(node_name(node)) : NULL;
+    ev.result.outcome = outcome;
+    model_tell(m, ev, r->pod);
+}
+
+/* What a result says to the ledger: only a definite refusal takes a charge back. */
+static void charge_by_result(struct pod_truth *t, const struct request *r,
+                             enum gang_outcome outcome, int node)
+{
+    if (t->charged == NOT_CHARGED || t->charged_serial != r->serial)
+        return;
+    if (t->charged == CHARGED_ASSIGNED) { /* only a pod the watch never showed may be gone */
+        if (r->read && outcome == OUTCOME_REFUSED && !t->shown)
+            t->charged = NOT_CHARGED;
+    } else if (outcome == OUTCOME_REFUSED) {
+        t->charged = NOT_CHARGED;
+    } else if (outcome == OUTCOME_OK) {
+        t->charged = CHARGED_ASSIGNED;
+        t->charged_node = node >= 0 ? node : t->charged_node;
+    }
+}
+
+static void refused(struct model *m, const struct request *r)
+{
+    struct pod_truth *t = &m->pods[r->pod];
+    if (t->serial == r->serial) {
+        t->lost = -1;
+        if (pod_group(t) >= 0)
+            group_excuse(m, pod_group(t));
+    }
+}
+
+static bool do_result(struct model *m, const struct op *op)
+{
+    struct request *found = find_request(m, op, false);
+    if (!found)
+        return false;
+    struct request r = take_request(m, found);
+    struct pod_truth *t = &m->pods[r.pod];
+    chose(m, r.pod);
+    bool alive = t->exists && t->serial == r.serial;
+    bool unclear = op_has(op, A_UNCLEAR) || (alive && t->node >= 0); /* bound already: a conflict */
+    bool does = alive && t->node < 0 && !op_has(op, A_REFUSED) && (!unclear || op_has(op, A_DONE));
+    enum gang_outcome outcome = unclear ? OUTCOME_UNCLEAR : does ? OUTCOME_OK : OUTCOME_REFUSED;
+    if (does)
+        pod_bound(m, r.pod, r.node);
+    else if (unclear && alive && t->node < 0)
+        t->lost = r.node;
+    if (outcome == OUTCOME_REFUSED)
+        refused(m, &r);
+    charge_by_result(t, &r, outcome, r.node);
+    tell_result(m, &r, GANG_EV_BIND_DONE, outcome, r.node);
+    if (does && !op_has(op, A_UNSEEN))
+        objects_show(m, 'p', r.pod);
+    return true;
+}
+
+static bool do_read(struct model *m, const struct op *op)
+{
+    struct request *found = find_request(m, op, true);
+    if (!found)
+        return false;
+    struct request r = take_request(m, found);
+    struct pod_truth *t = &m->pods[r.pod];
+    chose(m, r.pod);
+    bool alive = t->exists && t->serial == r.serial;
+    enum gang_outcome outcome = op_has(op, A_UNCLEAR) ? OUTCOME_UNCLEAR
+                                : !alive              ? OUTCOME_REFUSED
+                                : t->node >= 0        ? OUTCOME_OK
+                                                      : OUTCOME_UNBOUND;
+    if (outcome == OUTCOME_REFUSED)
+        refused(m, &r);
+    charge_by_result(t, &r, outcome, alive ? t->node : -1);
+    tell_result(m, &r, GANG_EV_POD_READ, outcome, outcome == OUTCOME_OK ? t->node : -1);
+    return true;
+}
+
+static bool do_land(struct model *m, const struct op *op)
+{
+    int skip = op_get(op, A_SKIP, 0), found = -1;
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        bool candidate = t->exists && t->lost >= 0 && t->node < 0;
+        if (candidate && (op->class ? p == op->subject : found < 0 || skip-- > 0))
+            found = p;
+    }
+    if (found < 0)
+        return false;
+    struct pod_truth *t = &m->pods[found];
+    chose(m, found);
+    pod_bound(m, found, t->lost);
+    t->lost = -1;
+    if (!op_has(op, A_UNSEEN))
+        objects_show(m, 'p', found);
+    return true;
+}
+
+void do_request(struct model *m, const struct op *op)
+{
+    static bool (*const table[])(struct model *, const struct op *) = {
+        [OP_RESULT] = do_result, [OP_READ] = do_read, [OP_LAND] = do_land};
+    m->did_something = table[op->kind](m, op);
+}
