@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/duration.h"
+#include "base/likeness.h"
 #include "config/config_internal.h"
 
 /* What kube-scheduler's own timeout must leave beside a hold: the reply has to arrive in time. */
@@ -231,34 +232,6 @@ void config_set(struct config_loading *l, const struct config_key *key, const ch
 
 /* ---- unknown keys ---- */
 
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-    return m < c ? m : c;
-}
-
-/* Levenshtein, without regard to case. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64];
-    size_t n = strlen(b);
-    if (n >= ARRAY_SIZE(row) || strlen(a) >= ARRAY_SIZE(row))
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t above = row[j];
-            bool same = (a[i - 1] | 0x20) == (b[j - 1] | 0x20);
-            row[j] = min3(above + 1, row[j - 1] + 1, diagonal + !same);
-            diagonal = above;
-        }
-    }
-    return row[n];
-}
-
 const struct config_key *config_key_find(struct config_loading *l, const char *where,
                                          const char *name)
 {
@@ -267,7 +240,7 @@ const struct config_key *config_key_find(struct config_loading *l, const char *w
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         if (str_eq(keys[i].name, name))
             return &keys[i];
-        size_t d = distance(name, keys[i].name);
+        size_t d = likeness_distance(name, keys[i].name);
         if (d < best) {
             best = d;
             nearest = &keys[i];

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "server/calls.h"
+#include "server/history.h"
 #include "server/ops.h"
 
 /* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
@@ -35,6 +36,7 @@ struct loop {
     struct cluster *cluster;
     struct http *verbs, *ops;
     struct metrics *metrics;
+    struct history *history;
     struct recorder *recorder; /* NULL: nothing is recorded */
     int epoll_fd, signal_fd;   /* signal_fd -1: signals are not ours */
     struct mail *pending;      /* taken from the box, not yet looked at */
@@ -89,6 +91,7 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
     l->signal_fd = -1;
     l->answered_end = &l->answered;
     l->core = gang_core_new(&cc);
+    l->history = history_new();
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (l->epoll_fd < 0) {
         err_errno(err, "epoll_create1");
@@ -109,6 +112,7 @@ struct loop *loop_free(struct loop *l)
     mailbox_free(l->box);
     calls_free(l->calls);
     gang_core_free(l->core);
+    history_free(l->history);
     if (l->epoll_fd >= 0)
         close(l->epoll_fd);
     if (l->signal_fd >= 0)
@@ -273,21 +277,9 @@ static void take_closed(struct loop *l)
     } while (n == ARRAY_SIZE(closed));
 }
 
-/* What is said about gangs, for those who read logs and not events; pods repeat it. */
-static void log_event(const struct gang_effect *e)
-{
-    if (!e->event.api_group && log_level() < LOG_DEBUG)
-        return;
-    cleanup_free char *object = xasprintf("%s %s/%s", e->event.kind, e->event.ns, e->event.name);
-    log_line(e->event.warning ? LOG_WARNING : LOG_INFO, e->event.reason, "object", object,
-             "message", e->event.message, NULL);
-}
-
 static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
 {
     uint64_t id = call_reply_id(e);
-    if (e->kind == GANG_EVENT)
-        log_event(e);
     if (id == 0 || id & CLUSTER_CALL) {
         l->cluster->ops->apply(l->cluster, now, e);
         return;
@@ -314,13 +306,16 @@ static void send_answered(struct loop *l)
 static void step(struct loop *l, usec_t now)
 {
     size_t n;
+    usec_t wall = usec_wall();
     if (l->recorder)
         recorder_events(l->recorder, now, l->events, l->n_events);
+    history_events(l->history, wall, l->events, l->n_events);
     usec_t before = usec_now();
     const struct gang_effect *effects = gang_step(l->core, now, l->events, l->n_events, &n);
     metrics_step(l->metrics, usec_now() - before);
     if (l->recorder)
         recorder_effects(l->recorder, effects, n);
+    history_effects(l->history, now, wall, l->core, effects, n);
     for (size_t i = 0; i < n; i++)
         carry_out(l, &effects[i], now);
     for (size_t i = 0; i < l->n_events; i++)
@@ -335,6 +330,7 @@ static void answer_queries(struct loop *l)
 {
     struct ops_view view = {.core = l->core,
                             .cluster = l->cluster,
+                            .history = l->history,
                             .metrics = l->metrics,
                             .verbs = l->verbs,
                             .ops = l->ops};

@@ -30,9 +30,11 @@ static const struct command {
      "  --config FILE            settings (YAML)\n"
      "  --scheduler-config FILE  a KubeSchedulerConfiguration",
      true},
-    {"get", cmd_get, "gangs|nodes [-n NS | -A] [-o wide|json] [--server ADDR:PORT]",
-     "show gangs or nodes of a running muster\n"
-     "  -n, --namespace NS   gangs of this namespace only\n"
+    {"get", cmd_get,
+     "gangs|nodes|events [NS/GANG | -n NS | -A] [-o wide|json] [--server ADDR:PORT]",
+     "show gangs, nodes or the last events of a running muster\n"
+     "  NS/GANG              this gang, or events of this gang\n"
+     "  -n, --namespace NS   gangs and events of this namespace only\n"
      "  -A, --all-namespaces gangs of all namespaces (default)\n"
      "  -o, --output FORMAT  wide (more columns) or json\n"
      "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",

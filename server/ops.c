@@ -10,7 +10,7 @@
 /* A turn of the core thread that lasts longer counts as hung. */
 #define ALIVE_LIMIT (2 * USEC_PER_SEC)
 
-enum { QUERY_METRICS, QUERY_GANGS, QUERY_GANG, QUERY_NODES };
+enum { QUERY_METRICS, QUERY_GANGS, QUERY_GANG, QUERY_NODES, QUERY_EVENTS };
 
 #define GANG_PATH "/api/v1/gangs/"
 
@@ -116,6 +116,20 @@ static void answer_error(struct http_request *r, int status, const char *why)
     http_answer(r, status, JSON_TYPE, &body);
 }
 
+/* ?limit=N&gang=NS/NAME; returns what is wrong with them, or NULL. */
+static const char *event_parameters(struct http_request *r, struct query *q)
+{
+    const char *limit = http_query(r, "limit"), *gang = http_query(r, "gang");
+    char *end = NULL;
+    unsigned long n = limit && *limit >= '0' && *limit <= '9' ? strtoul(limit, &end, 10) : 0;
+    q->limit = limit ? n : HISTORY_SIZE;
+    if (limit && (!end || *end || n == 0))
+        return "limit is no number: write one from 1 on";
+    if (gang && !gang_path(gang, q))
+        return "gang is no name: write NAMESPACE/NAME";
+    return NULL;
+}
+
 static void ask(void *arg, struct http_request *r)
 {
     const struct ops_context *o = arg;
@@ -128,7 +142,12 @@ static void ask(void *arg, struct http_request *r)
         answer_error(r, 404, "the path of a gang is " GANG_PATH "NAMESPACE/NAME");
         return;
     }
-    if (r->route->tag == QUERY_GANGS)
+    const char *wrong = r->route->tag == QUERY_EVENTS ? event_parameters(r, q) : NULL;
+    if (wrong) {
+        answer_error(r, 400, wrong);
+        return;
+    }
+    if (!q->ns)
         q->ns = parameter(r, "namespace");
     q->api_group = parameter(r, "group");
     if (http_defer(r))
@@ -147,10 +166,19 @@ const struct http_route ops_routes[] = {
     {"/api/v1/gangs", "GET", ask, QUERY_GANGS},
     {GANG_PATH, "GET", ask, QUERY_GANG},
     {"/api/v1/nodes", "GET", ask, QUERY_NODES},
+    {"/api/v1/events", "GET", ask, QUERY_EVENTS},
 };
 const size_t ops_n_routes = ARRAY_SIZE(ops_routes);
 
 /* ---- on the core thread ---- */
+
+static void answer_events(const struct query *q, const struct history *history, struct buf *body)
+{
+    const struct history_filter filter = {q->ns, q->name, q->api_group, q->limit};
+    buf_puts(body, "{\"events\":");
+    history_json(history, &filter, body);
+    buf_putc(body, '}');
+}
 
 void query_answer(struct query *q, const struct ops_view *view)
 {
@@ -170,6 +198,9 @@ void query_answer(struct query *q, const struct ops_view *view)
     case QUERY_GANG:
         found = views_gang(view->core, q->ns, q->name, q->api_group, now, wall, &body);
         break;
+    case QUERY_EVENTS:
+        answer_events(q, view->history, &body);
+        break;
     default:
         views_nodes(view->core, &body);
         break;
@@ -179,9 +210,9 @@ void query_answer(struct query *q, const struct ops_view *view)
             buf_putc(&body, '\n');
         http_answer(r, 200, type, &body);
     } else {
-        answer_error(r, 404,
-                     "no such gang: " GANG_PATH "NAMESPACE/NAME, and /api/v1/gangs lists "
-                     "them all");
+        cleanup_buf struct buf why = BUF_INIT;
+        views_no_gang(view->core, q->ns, q->name, &why);
+        answer_error(r, 404, buf_str(&why));
     }
     http_resume(r);
 }

@@ -6,6 +6,7 @@
 #ifndef MUSTER_SERVER_OPS_H
 #define MUSTER_SERVER_OPS_H
 
+#include "server/history.h"
 #include "server/http.h"
 #include "server/loop.h"
 
@@ -22,12 +23,14 @@ struct query {
     struct loop_mail mail; /* first */
     struct http_request *request;
     char *ns, *name, *api_group; /* of a gang; NULL: not asked for */
+    size_t limit;                /* of events */
 };
 
 /* What answers queries, on the core thread. */
 struct ops_view {
     const struct gang_core *core;
     struct cluster *cluster;
+    const struct history *history;
     struct metrics *metrics;
     struct http *verbs, *ops;
 };

@@ -2,7 +2,9 @@
 #include "server/views.h"
 
 #include <inttypes.h>
-#include <time.h>
+
+#include "base/likeness.h"
+#include "server/json_put.h"
 
 struct walk {
     const struct gang_core *core;
@@ -10,38 +12,7 @@ struct walk {
     usec_t now, wall;
     struct buf *out;
     size_t n; /* written so far */
-    size_t inner;
 };
-
-static void text(struct buf *out, const char *key, const char *value)
-{
-    buf_printf(out, "\"%s\":", key);
-    if (value)
-        buf_json(out, value, strlen(value));
-    else
-        buf_puts(out, "null");
-}
-
-static void number(struct buf *out, const char *key, int64_t value)
-{
-    buf_printf(out, ",\"%s\":%" PRId64, key, value);
-}
-
-static void flag(struct buf *out, const char *key, bool value)
-{
-    buf_printf(out, ",\"%s\":%s", key, value ? "true" : "false");
-}
-
-static void moment(struct buf *out, const char *key, usec_t wall)
-{
-    char s[32];
-    time_t sec = (time_t)(wall / USEC_PER_SEC);
-    struct tm tm;
-    gmtime_r(&sec, &tm);
-    strftime(s, sizeof s, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    buf_putc(out, ',');
-    text(out, key, s);
-}
 
 /* Everything but the closing brace. */
 static void put_gang(const struct walk *w, const struct gang_view *v)
@@ -49,17 +20,14 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
     const struct gang_status *s = &v->status;
     struct buf *out = w->out;
     buf_putc(out, '{');
-    text(out, "namespace", s->ref->ns);
-    buf_putc(out, ',');
-    text(out, "name", s->ref->name);
-    buf_putc(out, ',');
-    text(out, "group", s->ref->api_group);
-    buf_putc(out, ',');
-    text(out, "state", gang_state_name(s->state));
-    buf_puts(out, ",\"reason\":{");
-    text(out, "code", gang_reason_name(s->reason));
-    buf_putc(out, ',');
-    text(out, "text", s->text);
+    json_put_text(out, "namespace", s->ref->ns);
+    json_put_text(out, "name", s->ref->name);
+    json_put_text(out, "group", s->ref->api_group);
+    json_put_text(out, "state", gang_state_name(s->state));
+    json_put_key(out, "reason");
+    buf_putc(out, '{');
+    json_put_text(out, "code", gang_reason_name(s->reason));
+    json_put_text(out, "text", s->text);
     buf_putc(out, '}');
     const struct {
         const char *key;
@@ -71,9 +39,9 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
         {"priority", v->priority},    {"attempts", v->attempts},
     };
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-        number(out, numbers[i].key, numbers[i].value);
-    moment(out, "since", w->wall - (w->now - v->since));
-    flag(out, "known", v->known);
+        json_put_number(out, numbers[i].key, numbers[i].value);
+    json_put_moment(out, "since", w->wall - (w->now - v->since));
+    json_put_flag(out, "known", v->known);
 }
 
 static bool wanted(const char *pattern, const char *value)
@@ -86,7 +54,8 @@ static void list_gang(void *arg, const struct gang_view *v)
     struct walk *w = arg;
     if (!wanted(w->ns, v->status.ref->ns))
         return;
-    buf_puts(w->out, w->n++ ? "," : "");
+    w->n++;
+    json_put_comma(w->out);
     put_gang(w, v);
     buf_putc(w->out, '}');
 }
@@ -120,14 +89,12 @@ static void put_member(void *arg, const struct gang_member_view *v)
         {"name", f->name}, {"uid", f->uid},   {"state", v->state},
         {"node", v->node}, {"slot", v->slot}, {"phase", phase_name(f->phase)},
     };
-    buf_puts(w->out, w->inner++ ? ",{" : "{");
-    for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-        if (i)
-            buf_putc(w->out, ',');
-        text(w->out, texts[i].key, texts[i].value);
-    }
-    number(w->out, "priority", f->priority);
-    flag(w->out, "deleting", f->deleting);
+    json_put_comma(w->out);
+    buf_putc(w->out, '{');
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        json_put_text(w->out, texts[i].key, texts[i].value);
+    json_put_number(w->out, "priority", f->priority);
+    json_put_flag(w->out, "deleting", f->deleting);
     buf_putc(w->out, '}');
 }
 
@@ -159,11 +126,57 @@ bool views_gang(const struct gang_core *core, const char *ns, const char *name,
     return w.n > 0;
 }
 
+/* ---- names that may be meant ---- */
+
+enum { NEAR_SHOWN = 8 };
+
+struct near {
+    const char *ns, *name;
+    struct {
+        const struct gang_ref *ref;
+        size_t distance;
+    } best[NEAR_SHOWN];
+    size_t n, all; /* kept; in the namespace */
+};
+
+/* Kept in order, the nearest first. */
+static void look_near(void *arg, const struct gang_view *v)
+{
+    struct near *near = arg;
+    const struct gang_ref *ref = v->status.ref;
+    if (strcmp(ref->ns, near->ns) != 0)
+        return;
+    near->all++;
+    size_t d = likeness_distance(ref->name, near->name), i = near->n;
+    if (near->n < NEAR_SHOWN)
+        near->n++;
+    else if (d >= near->best[--i].distance)
+        return;
+    for (; i > 0 && near->best[i - 1].distance > d; i--)
+        near->best[i] = near->best[i - 1];
+    near->best[i].ref = ref;
+    near->best[i].distance = d;
+}
+
+void views_no_gang(const struct gang_core *core, const char *ns, const char *name, struct buf *out)
+{
+    struct near near = {.ns = ns, .name = name};
+    gang_core_each_gang(core, look_near, &near);
+    buf_printf(out, "there is no gang %s/%s", ns, name);
+    if (!near.n)
+        buf_puts(out, ", and none in that namespace: \"muster get gangs\" shows all");
+    for (size_t i = 0; i < near.n; i++)
+        buf_printf(out, "%s%s", i ? ", " : "; in that namespace there are ",
+                   near.best[i].ref->name);
+    if (near.all > near.n)
+        buf_printf(out, " and %zu more", near.all - near.n);
+}
+
 static void put_amount(void *arg, const char *resource, int64_t allocatable, int64_t used,
                        int64_t reserved)
 {
     struct walk *w = arg;
-    buf_puts(w->out, w->inner++ ? "," : "");
+    json_put_comma(w->out);
     buf_json(w->out, resource, strlen(resource));
     buf_printf(w->out,
                ":{\"allocatable\":%" PRId64 ",\"used\":%" PRId64 ",\"reserved\":%" PRId64 "}",
@@ -173,13 +186,13 @@ static void put_amount(void *arg, const char *resource, int64_t allocatable, int
 static void put_node(void *arg, const struct gang_node_view *v)
 {
     struct walk *w = arg;
-    buf_puts(w->out, w->n++ ? ",{" : "{");
-    text(w->out, "name", v->facts->name);
-    flag(w->out, "unschedulable", v->facts->unschedulable);
-    number(w->out, "pods", v->pods);
-    number(w->out, "slots", v->slots);
+    json_put_comma(w->out);
+    buf_putc(w->out, '{');
+    json_put_text(w->out, "name", v->facts->name);
+    json_put_flag(w->out, "unschedulable", v->facts->unschedulable);
+    json_put_number(w->out, "pods", v->pods);
+    json_put_number(w->out, "slots", v->slots);
     buf_puts(w->out, ",\"resources\":{");
-    w->inner = 0;
     gang_core_each_amount(w->core, v->facts->name, put_amount, w);
     buf_puts(w->out, "}}");
 }

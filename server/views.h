@@ -14,6 +14,8 @@ void views_gangs(const struct gang_core *core, const char *ns, usec_t now, usec_
 /* One gang with its members; false when there is none. api_group NULL: the first of that name. */
 bool views_gang(const struct gang_core *core, const char *ns, const char *name,
                 const char *api_group, usec_t now, usec_t wall, struct buf *out);
+/* Why there is no such gang, with the names that it may be: one sentence. */
+void views_no_gang(const struct gang_core *core, const char *ns, const char *name, struct buf *out);
 /* {"nodes":[…]} */
 void views_nodes(const struct gang_core *core, struct buf *out);
 

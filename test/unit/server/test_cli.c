@@ -74,8 +74,11 @@ static const struct {
     {"scheduler-config --profile a-b", 0, "- schedulerName: \"a-b\""},
     {"scheduler-config --listen 127.0.0.1:1234", 0, "urlPrefix: http://127.0.0.1:1234/scheduler\n"},
     {"scheduler-config --profile A", 2, "profile \"A\" is no scheduler name"},
-    {"get", 2, "say what to show: gangs or nodes"},
-    {"get pods", 2, "say what to show: gangs or nodes"},
+    {"get", 2, "say what to show: gangs, nodes or events"},
+    {"get pods", 2, "say what to show: gangs, nodes or events"},
+    {"get gangs a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
+    {"get gangs a/b c", 2, "say what to show: gangs, nodes or events"},
+    {"get nodes a/b", 2, "\"a/b\" is too much"},
     {"get gangs -o yaml", 2, "-o yaml: write wide or json"},
     {"get gangs -n", 2, "-n needs a value"},
     {"get gangs -z", 2, "there is no flag -z"},
@@ -172,6 +175,47 @@ static int end(struct serving *s, int signal_number)
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/* Waits until `muster WORDS` prints what it should. */
+static void wait_until(const char *words, const char *says)
+{
+    cleanup_buf struct buf out = BUF_INIT;
+    for (int try = 0; try < 500; try++) {
+        muster(words, &out);
+        if (strstr(buf_str(&out), says))
+            return;
+        usleep(20000);
+    }
+    fail_msg("muster %s does not say \"%s\": %s", words, says, buf_str(&out));
+}
+
+static void expect(const char *words, int status, const char *says)
+{
+    cleanup_buf struct buf out = BUF_INIT;
+    int is = muster(words, &out);
+    if (is != status || !strstr(buf_str(&out), says))
+        fail_msg("muster %s: exit %d: %s", words, is, buf_str(&out));
+}
+
+/* Of examples/six-of-eight.yaml. */
+static void one_gang_is_shown(const char *ops)
+{
+    cleanup_free char *one = xasprintf("get gangs ml/training-job-pg --server %s", ops);
+    cleanup_free char *json = xasprintf("get gangs ml/training-job-pg -o json --server %s", ops);
+    cleanup_free char *unknown = xasprintf("get gangs ml/training-job-gp --server %s", ops);
+    cleanup_free char *elsewhere = xasprintf("get gangs lm/training-job-pg --server %s", ops);
+    cleanup_free char *events = xasprintf("get events --server %s", ops);
+    cleanup_free char *of_one = xasprintf("get events ml/training-job-pg -o json --server %s", ops);
+    cleanup_free char *of_none = xasprintf("get events -n nobody --server %s", ops);
+    expect(one, 0, "   Waiting   ");
+    expect(json, 0, "\"name\":\"training-job-pg\"");
+    expect(unknown, 1,
+           "there is no gang ml/training-job-gp; in that namespace there are training-job-pg\n");
+    expect(elsewhere, 1, "there is no gang lm/training-job-pg, and none in that namespace");
+    expect(events, 0, "NotEnoughResources");
+    expect(of_one, 0, "\"to\":\"Waiting\"");
+    expect(of_none, 0, "No events found.\n");
+}
+
 static void serve_shows_itself_and_ends_on_signals(void **state)
 {
     (void)state;
@@ -198,6 +242,7 @@ static void serve_shows_itself_and_ends_on_signals(void **state)
         assert_int_equal(strncmp(buf_str(&out), "{\"gangs\":[{", 11), 0);
         assert_int_equal(muster(nodes, &out), 0);
         assert_non_null(strstr(buf_str(&out), "nvidia.com/gpu=0/2"));
+        one_gang_is_shown(s.ops);
         kill(s.pid, SIGHUP); /* no meaning, no harm */
         cleanup_reply struct client_reply r;
         client_ask(s.ops, "GET", "/livez", NULL, &r);
@@ -223,27 +268,6 @@ static void a_bind_from_nowhere_is_refused_and_a_port_in_use_named(void **state)
     assert_int_equal(muster(words, &out), 1);
     assert_non_null(strstr(buf_str(&out), "Address already in use"));
     assert_int_equal(end(&s, SIGTERM), 0);
-}
-
-/* Waits until `muster WORDS` prints what it should. */
-static void wait_until(const char *words, const char *says)
-{
-    cleanup_buf struct buf out = BUF_INIT;
-    for (int try = 0; try < 500; try++) {
-        muster(words, &out);
-        if (strstr(buf_str(&out), says))
-            return;
-        usleep(20000);
-    }
-    fail_msg("muster %s does not say \"%s\": %s", words, says, buf_str(&out));
-}
-
-static void expect(const char *words, int status, const char *says)
-{
-    cleanup_buf struct buf out = BUF_INIT;
-    int is = muster(words, &out);
-    if (is != status || !strstr(buf_str(&out), says))
-        fail_msg("muster %s: exit %d: %s", words, is, buf_str(&out));
 }
 
 static void replay_finds_the_change(const char *path, const char *from, const char *to)

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * ask.h - how commands ask a running muster on its ops listener. One thread, blocking.
+ */
+#ifndef MUSTER_SERVER_ASK_H
+#define MUSTER_SERVER_ASK_H
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#define ASK_DEFAULT_SERVER "127.0.0.1:9911"
+
+/* Once, around all others. */
+void ask_begin(void);
+void ask_end(void);
+
+/*
+ * GET http://SERVER/PATH; the body goes to *body. On failure err holds what muster said, if it said
+ * something, with ERR_NOT_FOUND as code for a 404.
+ */
+int ask(const char *server, const char *path, struct buf *body, struct err *err);
+/* As ask(), parsed. NULL on failure. */
+json_t *ask_json(const char *server, const char *path, struct err *err);
+/* A part of a path or a query, escaped; allocated. */
+char *ask_escape(const char *text);
+
+/* Members of a reply; "" and 0 when they are not there. */
+const char *ask_text(const json_t *o, const char *key);
+int64_t ask_number(const json_t *o, const char *key);
+/* How long ago "2026-11-21T00:37:46Z" was, as people say it: "45s", "12m", "3h", "5d". */
+void ask_age(struct buf *out, const char *moment);
+/* An amount as people write it: cpu in cores, memory in Gi. */
+void ask_amount(struct buf *out, const char *resource, int64_t amount);
+
+/* Reads NAMESPACE/NAME; the results are allocated. */
+int ask_gang_name(const char *text, char **ret_ns, char **ret_name, struct err *err);
+
+#endif
