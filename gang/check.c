@@ -33,6 +33,20 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
     return 0;
 }
 
+static int check_apart(const struct node *node, struct err *err)
+{
+    size_t apart = 0;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        apart += pod->shape->apart;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        apart += slot->shape->apart;
+    if (apart != node->n_apart)
+        return err_set(err, ERR_INTERNAL,
+                       "node %s: %zu pods and slots with anti-affinity, counted as %zu", node->name,
+                       apart, node->n_apart);
+    return 0;
+}
+
 static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     const struct tally *t = gang_count(core, gang);
@@ -102,7 +116,7 @@ static int check_calls(const struct gang_core *core, struct err *err)
 int gang_core_check(const struct gang_core *core, struct err *err)
 {
     map_for_each (e, &core->nodes)
-        if (check_sums(core, e->value, err) < 0)
+        if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

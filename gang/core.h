@@ -62,6 +62,8 @@ struct shape {
     size_t n_needs;
     int device;         /* the resource number of its first device, or -1 */
     bool ports;         /* has host ports */
+    bool apart, spread; /* has anti-affinity, topology spread over hosts */
+    bool limited;       /* its volumes can be used on some nodes only */
     struct list pods;   /* all pods of this shape; the shape lives while there are any */
     size_t users;       /* pods, slots and evidence that hold it */
     struct verdict {    /* gang_node_refusal, remembered by node->id */
@@ -69,7 +71,8 @@ struct shape {
         const char *no; /* NULL: the node will do */
     } * verdicts;
     size_t n_verdicts;
-    uint64_t full; /* core->trial in which no node had room for it */
+    uint64_t full;       /* core->trial in which no node had room for it */
+    struct crowd *crowd; /* what its rules see on the nodes, see crowd.c; NULL: not asked */
 };
 
 struct amounts {
@@ -93,7 +96,9 @@ struct node {
     struct list pods;    /* charged here */
     struct list slots;   /* reserved here */
     size_t n_pods, n_slots;
-    bool devices; /* has devices in allocatable */
+    size_t n_apart; /* of both, with anti-affinity */
+    uint64_t crowd; /* core->crowds when somebody came or went here, or its labels changed */
+    bool devices;   /* has devices in allocatable */
 };
 
 enum timer_kind {
@@ -133,8 +138,22 @@ struct slot {
 
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 
+/* A PersistentVolumeClaim that says where it may be used, or that pods name. */
+struct claim {
+    char *key;                      /* ns/name */
+    struct gang_claim_facts *facts; /* NULL: any node will do, or it is not known */
+    struct list uses;
+};
+struct claim_use {
+    struct list in_claim;
+    struct claim *claim;
+    struct pod *pod;
+};
+
 struct pod {
     struct gang_pod_facts *facts;
+    struct claim_use *uses; /* one for each of facts->claims, in their order */
+    size_t n_uses;
     struct shape *shape;
     struct group *group; /* NULL: ordinary */
     struct gang *gang;   /* of the group; NULL: ordinary */
@@ -316,6 +335,9 @@ struct gang_core {
     size_t n_gangs;
     struct map classes;     /* name -> gang_class_facts */
     struct map calls;       /* id -> pod with that bind call open */
+    struct map claims;      /* ns/name -> claim */
+    uint64_t crowds;        /* counts changes of who is on a node */
+    size_t n_apart;         /* over all nodes */
     struct list touched;    /* gangs to review, then to tell about */
     uint64_t forming;       /* counts changes of which PodGroups are one gang */
     struct gang *keeper;    /* capacity is kept for this one; NULL: none */
@@ -361,6 +383,46 @@ const struct gang_pod_facts *shape_sample(const struct shape *shape);
 /* NULL, or why no pod of this shape may run on the node, whatever is in use there. */
 const char *shape_refusal(struct shape *shape, const struct node *node);
 
+/* Places that one may have keep the other fits: the same needs, in the same order. */
+bool shape_needs_equal(const struct shape *a, const struct shape *b);
+/* Also the reason that shape_refusal() gives when volumes are in the way, and nothing else is. */
+extern const char shape_volume_refusal[];
+
+/* ---- crowd.c ---- */
+enum rule { RULE_NONE, RULE_APART, RULE_SPREAD };
+/* A question about pods of a shape; to be asked at once, before anything changes. */
+struct rules {
+    const struct gang_core *core;
+    struct shape *shape;
+    const struct gang_pod_facts *who; /* one of them, for its labels; NULL: no rule concerns it */
+    struct crowd *crowd;
+};
+/* For a member of the gang (NULL: for any pod of the shape). */
+struct rules rules_for(const struct gang_core *core, const struct gang *gang, struct shape *shape);
+/* Which rule between pods one more pod would break on the node. */
+enum rule rules_refusal(struct rules *rules, const struct node *node);
+/* Who keeps the pod off the node by anti-affinity, of either; NULL: nobody. */
+const struct gang_pod_facts *node_foe(const struct node *node, const struct gang_pod_facts *who);
+/* A slot that does, and that kube-scheduler does not know of; NULL: none. `except` may be NULL. */
+const struct slot *slots_keep_away(const struct node *node, const struct gang_pod_facts *who,
+                                   const struct slot *except);
+/* A pod that was charged meanwhile keeps the slot's member away, which is not on its way yet. */
+bool slot_is_kept_away(const struct slot *slot);
+/* Somebody came, went, or has other labels; or the node has. */
+void node_crowd(struct gang_core *core, struct node *node);
+void crowd_free(struct crowd *crowd);
+
+/* ---- claims.c ---- */
+/* The pod's claims become its own to follow; before it has a shape. */
+void claims_join(struct gang_core *core, struct pod *pod);
+void claims_leave(struct gang_core *core, struct pod *pod);
+void take_claim(struct gang_core *core, struct gang_claim_facts *facts);
+void take_claim_gone(struct gang_core *core, const struct gang_ref *ref);
+void claims_done(struct gang_core *core);
+/* NULL: any node will do, or it is not known. */
+const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,
+                                            const char *name);
+
 /* ---- picture.c ---- */
 struct node *node_by_name(const struct gang_core *core, const char *name);
 /* Makes one that is only known by name, if need be. */
@@ -380,6 +442,8 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts);
 void take_node_gone(struct gang_core *core, const char *name);
 void take_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void take_pod_gone(struct gang_core *core, struct pod *pod);
+/* The pod's shape follows its facts and claims. Its slot stays if the node still does. */
+void pod_reshape(struct gang_core *core, struct pod *pod);
 /* A pod that filter brought before the watch did. */
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);
@@ -413,6 +477,8 @@ bool slot_in_excess(const struct slot *slot);
 /* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
 void amounts_add(struct amounts *to, const struct shape *shape, int sign);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
+/* A pod or slot of the shape came (sign 1) or goes (-1). */
+void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign);
 void uncharge(struct gang_core *core, struct pod *pod);
 /* Room grew on this node by our count; by what the scheduler knows too. */
 void node_freed(struct gang_core *core, struct node *node);
@@ -425,6 +491,8 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
 void slot_fill(struct slot *slot, struct pod *pod);
 /* The reservation ends, to become a charge or as if it had never been. */
 void slot_free(struct gang_core *core, struct slot *slot);
+/* The slot's pod has another shape now, that needs the same. */
+void slot_reshape(struct gang_core *core, struct slot *slot, struct shape *shape);
 /* The place is given up: its room is free, a held call is answered with the code's sentence. */
 void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
 /* All places of the gang; what its members were nominated to is taken back. */
@@ -516,6 +584,9 @@ struct shortage {
     bool refused;              /* nodes would do, but the scheduler refused them */
     bool kept;                 /* nodes would do, but their room is kept for another gang */
     bool tied;                 /* its volumes are on one node */
+    int volumes;               /* nodes that pass the rules but for its volumes */
+    int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
+    bool strangers;            /* some of those that keep it apart are no siblings */
     const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
 };
 /*

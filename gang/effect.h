@@ -47,6 +47,8 @@ const char *gang_state_name(enum gang_state state);
     X(NOT_UNIFORM, "MembersDiffer")                                                                \
     X(BEHIND, "BehindAnotherGang")                                                                 \
     X(VOLUME_NODE, "VolumeOnAnotherNode")                                                          \
+    X(KEPT_APART, "PodAntiAffinity")                                                               \
+    X(SPREAD, "TopologySpread")                                                                    \
     X(ABOVE_MAXIMUM, "AboveMaxMember")                                                             \
     X(BAD_LINK, "InvalidLink")                                                                     \
     X(REFUSED_BY_SCHEDULER, "RefusedByScheduler")                                                  \

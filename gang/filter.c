@@ -94,6 +94,8 @@ static int swap_slot(struct gang_core *core, struct pod *pod)
         struct pod *sibling = slot->pod;
         slot_fill(slot, pod);
         mine->pod = NULL;
+        node_crowd(core, slot->node); /* labels may differ */
+        node_crowd(core, mine->node);
         if (sibling)
             slot_fill(mine, sibling); /* an expected one stays of the same unit */
         if (sibling && sibling->nominated)
@@ -111,7 +113,8 @@ static int move_slot(struct gang_core *core, struct pod *pod)
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
         if (node && offered_at(core, node) >= 0 && node_misfit(node, pod->shape, heed) == -1 &&
-            !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
+            !shape_refusal(pod->shape, node) && !slots_keep_away(node, pod->facts, pod->slot) &&
+            (!best || node_better(pod->shape, node, best)))
             best = node;
     }
     if (!best)
@@ -193,12 +196,14 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
                                const struct node *node, bool heed)
 {
-    if (!node || (!node->n_slots && !heed) || node_takes(node, pod->shape, 0, heed))
+    const struct slot *slot = node ? slots_keep_away(node, pod->facts, NULL) : NULL;
+    if (!node || (!node->n_slots && !heed) || (!slot && node_takes(node, pod->shape, 0, heed)))
         return NULL;
-    if (!node_takes(node, pod->shape, 0, false)) {
+    if (slot || !node_takes(node, pod->shape, 0, false)) {
         if (!node->n_slots)
             return NULL; /* the scheduler knows better what is assigned there */
-        const struct slot *slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
+        if (!slot)
+            slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
         return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
     }
     return reason_call(core, REASON_BEHIND, core->keeper, pod->facts, NULL);

@@ -57,6 +57,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->names);
     map_done(&core->nodes);
     map_done(&core->shapes);
+    claims_done(core);
     map_done(&core->calls);
     map_done(&core->resource_numbers);
     for (size_t i = 0; i < core->n_resources; i++)
@@ -101,6 +102,12 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_CLASS_GONE:
         take_class_gone(core, ev->gone.name);
+        break;
+    case GANG_EV_CLAIM_SET:
+        take_claim(core, STEAL(ev->claim));
+        break;
+    case GANG_EV_CLAIM_GONE:
+        take_claim_gone(core, &ev->gone);
         break;
     case GANG_EV_SYNCED:
         core->synced = true;

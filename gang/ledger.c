@@ -101,10 +101,19 @@ bool slot_in_excess(const struct slot *slot)
     for (size_t i = 0; i < slot->shape->n_needs; i++)
         if (node_free(node, slot->shape->needs[i].resource) < 0)
             return true;
-    return ports_charged(node, slot->shape);
+    return ports_charged(node, slot->shape) || slot_is_kept_away(slot);
 }
 
 /* ---- charges ---- */
+
+void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign)
+{
+    if (shape->apart) {
+        node->n_apart += (size_t)sign;
+        core->n_apart += (size_t)sign;
+    }
+    node_crowd(core, node);
+}
 
 void amounts_add(struct amounts *to, const struct shape *shape, int sign)
 {
@@ -127,6 +136,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         pod->node = node;
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
+        node_joined(core, node, pod->shape, 1);
     }
     pod->charge = how;
 }
@@ -139,6 +149,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     amounts_add(&node->used, pod->shape, -1);
     list_remove(&pod->in_node);
     node->n_pods--;
+    node_joined(core, node, pod->shape, -1);
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
     node_changed(core, node);

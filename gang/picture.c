@@ -28,6 +28,7 @@ struct node *node_get(struct gang_core *core, const char *name)
     node->name = xstrdup(name);
     node->id = free_id(core);
     node->gen = ++core->clock;
+    node_crowd(core, node);
     core->by_id[node->id] = node;
     list_init(&node->pods);
     list_init(&node->slots);
@@ -128,8 +129,10 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     gang_node_facts_free(node->facts);
     node->facts = facts;
     node->devices = has_devices(core, node);
-    if (!same_rules)
+    if (!same_rules) {
         node->gen = ++core->clock;
+        node_crowd(core, node);
+    }
     if (!same_rules || more)
         node_changed(core, node);
     if (!same_rules || !list_empty(&node->slots))
@@ -143,6 +146,7 @@ void take_node_gone(struct gang_core *core, const char *name)
         return;
     node->facts = gang_node_facts_free(node->facts);
     node->gen = ++core->clock;
+    node_crowd(core, node);
     node->allocatable.n = 0;
     evict_slots(core, node);
     core->sweep = true;
@@ -259,6 +263,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     map_set(&core->pods, facts->uid, pod);
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
+    claims_join(core, pod);
     join_shape(core, pod);
     join_gang(core, pod);
     return pod;
@@ -272,6 +277,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     uncharge(core, pod);
     leave_gang(core, pod);
     leave_shape(core, pod);
+    claims_leave(core, pod);
     list_remove(&pod->in_starved);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
@@ -328,6 +334,54 @@ static void note_nomination(struct pod *pod, const char *node)
     free(old);
 }
 
+static void change_shape(struct gang_core *core, struct pod *pod)
+{
+    struct node *node = pod->node;
+    enum charge how = pod->charge;
+    lose_slot(core, pod);
+    uncharge(core, pod);
+    leave_shape(core, pod);
+    join_shape(core, pod);
+    if (node) {
+        charge(core, pod, node, how);
+        node_settle(core, node);
+    }
+}
+
+/* The needs are what they were: nothing about the sums changes. The slot stays if its node still
+ * does: the pod may be on its way there, and its volume be what is being prepared for that. */
+static void change_rules(struct gang_core *core, struct pod *pod)
+{
+    if (pod->node)
+        node_joined(core, pod->node, pod->shape, -1);
+    leave_shape(core, pod);
+    join_shape(core, pod);
+    if (pod->node)
+        node_joined(core, pod->node, pod->shape, 1);
+    if (pod->slot && !shape_refusal(pod->shape, pod->slot->node))
+        slot_reshape(core, pod->slot, pod->shape);
+    else
+        lose_slot(core, pod);
+}
+
+/* Resized in place, its selector changed while gated, or where its volumes are is known now. */
+void pod_reshape(struct gang_core *core, struct pod *pod)
+{
+    struct shape *now = shape_of(core, pod->facts), *before = shape_ref(pod->shape);
+    if (now != before) {
+        if (pod->gang) {
+            pod->gang->retry = true;
+            gang_touch(core, pod->gang);
+        }
+        if (shape_needs_equal(now, before))
+            change_rules(core, pod);
+        else
+            change_shape(core, pod);
+    }
+    shape_unref(core, before);
+    shape_unref(core, now);
+}
+
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
 {
     struct gang_pod_facts *old = pod->facts;
@@ -341,22 +395,15 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
             group_declare(core, pod->group, STEAL(facts->declared), facts->created);
         group_moved(core, pod);
     }
-    struct shape *now = shape_of(core, facts);
-    if (now != pod->shape) { /* resized in place, or its selector changed while gated */
-        if (pod->gang)
-            pod->gang->retry = true;
-        struct node *node = pod->node;
-        enum charge how = pod->charge;
-        lose_slot(core, pod);
-        uncharge(core, pod);
-        leave_shape(core, pod);
-        join_shape(core, pod);
-        if (node) {
-            charge(core, pod, node, how);
-            node_settle(core, node);
-        }
-    }
-    shape_unref(core, now);
+    claims_leave(core, pod);
+    claims_join(core, pod);
+    pod_reshape(core, pod);
+    if (pod->node)
+        node_crowd(core, pod->node); /* its labels, or that it is being deleted */
+    if (pod->node && !kvs_equal(&old->labels, &facts->labels))
+        node_changed(core, pod->node); /* rules between pods may say something else now */
+    if (pod->slot)
+        node_crowd(core, pod->slot->node);
     if (facts->nominated) /* an event older than our own write does not undo it */
         note_nomination(pod, facts->nominated);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));

@@ -40,21 +40,31 @@ bool node_better(const struct shape *shape, const struct node *a, const struct n
     return x != y ? x < y : strcmp(a->name, b->name) < 0;
 }
 
-static bool node_will_do(const struct gang_core *core, const struct gang *gang, struct shape *shape,
-                         const struct node *node, bool heed)
+static bool node_will_do(const struct gang *gang, struct rules *rules, const struct node *node,
+                         bool heed)
 {
+    struct shape *shape = rules->shape;
     return node_misfit(node, shape, heed) == -1 && !shape_refusal(shape, node) &&
-           !evidence_refuses(core, gang, shape, node);
+           !evidence_refuses(rules->core, gang, shape, node) &&
+           rules_refusal(rules, node) == RULE_NONE;
+}
+
+static bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
+                      const struct node *node, bool heed)
+{
+    struct rules rules = rules_for(core, gang, shape);
+    return node_will_do(gang, &rules, node, heed);
 }
 
 struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
                        const struct node *except)
 {
     struct node *best = NULL;
+    struct rules rules = rules_for(core, gang, shape);
     bool heed = gang_heeds(core, gang);
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
-        if (node && node != except && node_will_do(core, gang, shape, node, heed) &&
+        if (node && node != except && node_will_do(gang, &rules, node, heed) &&
             (!best || node_better(shape, node, best)))
             best = node;
     }
@@ -81,8 +91,8 @@ struct trial {
     const struct shape *node_for;
 };
 
-/* Order of members: those tied to a node, then by shape, the one with the largest needs first,
- * then as they were created. */
+/* Order of members: those tied to a node, then by shape, the ones that volumes limit and the one
+ * with the largest needs first, then as they were created. */
 static int by_size(const void *a, const void *b)
 {
     const struct pod *p = *(struct pod *const *)a, *q = *(struct pod *const *)b;
@@ -90,6 +100,8 @@ static int by_size(const void *a, const void *b)
     if (!p->pinned != !q->pinned)
         return p->pinned ? -1 : 1;
     if (x != y) {
+        if (x->limited != y->limited)
+            return x->limited ? -1 : 1;
         if ((x->device >= 0) != (y->device >= 0))
             return x->device >= 0 ? -1 : 1;
         for (size_t i = x->n_needs, j = y->n_needs; i-- > 0 && j-- > 0;) {
@@ -135,7 +147,7 @@ static struct node *next_node(struct gang_core *core, struct trial *t, struct sh
 {
     if (shape->full == core->trial)
         return NULL;
-    if (t->node_for != shape || !node_will_do(core, t->gang, shape, t->node, t->heed))
+    if (t->node_for != shape || !node_does(core, t->gang, shape, t->node, t->heed))
         t->node = plan_node(core, t->gang, shape, NULL);
     t->node_for = t->node ? shape : NULL;
     if (!t->node)
@@ -148,7 +160,7 @@ static struct node *member_node(struct gang_core *core, struct trial *t, const s
     struct node *tied = pinned_node(core, pod);
     if (!tied)
         return next_node(core, t, pod->shape);
-    return node_will_do(core, t->gang, pod->shape, tied, t->heed) ? tied : NULL;
+    return node_does(core, t->gang, pod->shape, tied, t->heed) ? tied : NULL;
 }
 
 static void give(struct gang_core *core, struct trial *t, struct unit *unit, struct shape *shape,
@@ -373,11 +385,25 @@ static void place_extras(struct gang_core *core, struct trial *t)
 
 /* ---- why not ---- */
 
+/* Adds what the pods on one node, and on all, have against the culprit there. */
+static void shortage_between(struct rules *rules, const struct node *node, struct shortage *s)
+{
+    enum rule rule = rules_refusal(rules, node);
+    s->spread += rule == RULE_SPREAD;
+    s->apart += rule == RULE_APART;
+    const struct gang_pod_facts *foe = rule == RULE_APART ? node_foe(node, rules->who) : NULL;
+    s->strangers |= foe && (!foe->group.name || !str_eq(foe->group.name, rules->who->group.name) ||
+                            strcmp(foe->ns, rules->who->ns) != 0);
+}
+
 /* Adds what one node says about the culprit. */
-static void shortage_at(const struct gang_core *core, const struct trial *t, struct shape *shape,
+static void shortage_at(const struct gang_core *core, const struct trial *t, struct rules *rules,
                         const struct node *node, int *lacking, struct shortage *s)
 {
-    if (shape_refusal(shape, node))
+    struct shape *shape = rules->shape;
+    const char *no = shape_refusal(shape, node);
+    s->volumes += no == shape_volume_refusal;
+    if (no)
         return;
     s->n_nodes++;
     for (size_t k = 0; k < shape->n_needs; k++)
@@ -385,6 +411,8 @@ static void shortage_at(const struct gang_core *core, const struct trial *t, str
     int misfit = node_misfit(node, shape, t->heed);
     s->ports += misfit == -2;
     s->refused |= misfit == -1 && evidence_refuses(core, t->gang, shape, node);
+    if (misfit == -1)
+        shortage_between(rules, node, s);
     s->kept |= misfit >= 0 && node_misfit(node, shape, false) == -1;
 }
 
@@ -400,9 +428,10 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
     cleanup_free int *lacking = xcalloc(shape->n_needs, sizeof *lacking); /* nodes, by need */
     const struct node *tied = pinned_node(core, t->culprit);
     s->tied = tied != NULL;
+    struct rules rules = rules_for(core, t->gang, shape);
     for (size_t i = 0; i < core->n_ids; i++)
         if (core->by_id[i] && (!tied || tied == core->by_id[i]))
-            shortage_at(core, t, shape, core->by_id[i], lacking, s);
+            shortage_at(core, t, &rules, core->by_id[i], lacking, s);
     int most = s->ports;
     if (s->ports)
         s->resource = -2;
@@ -417,6 +446,8 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
         if (__builtin_mul_overflow(need->amount, lacks, &s->missing))
             s->missing = INT64_MAX;
     }
+    if (s->apart + s->spread < most)
+        s->apart = s->spread = 0; /* on more nodes there is no room at all */
 }
 
 /* ---- one gang ---- */

@@ -14,9 +14,11 @@ static enum gang_reason_code shortage_code(const struct shortage *s)
     if (s->tied)
         return REASON_VOLUME_NODE;
     if (s->n_nodes == 0)
-        return REASON_NO_MATCHING_NODE;
+        return s->volumes ? REASON_VOLUME_NODE : REASON_NO_MATCHING_NODE;
     if (s->kept)
         return REASON_BEHIND;
+    if (s->apart || s->spread)
+        return s->apart >= s->spread ? REASON_KEPT_APART : REASON_SPREAD;
     return s->refused ? REASON_REFUSED_BY_SCHEDULER : REASON_NOT_ENOUGH_RESOURCES;
 }
 

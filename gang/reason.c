@@ -148,6 +148,17 @@ static void put_amount(struct buf *b, const char *resource, int64_t amount)
         buf_printf(b, "%" PRId64, amount);
 }
 
+/* What other pods have against it. */
+static void put_between(struct buf *b, const struct shortage *s, const char *who)
+{
+    if (s->apart >= s->spread)
+        buf_printf(b, "%s is kept apart from %s by podAntiAffinity on %d of %d nodes", who,
+                   s->strangers ? "other pods" : "its siblings", s->apart, s->n_nodes);
+    else
+        buf_printf(b, "%s is kept off %d of %d nodes by its topologySpreadConstraints", who,
+                   s->spread, s->n_nodes);
+}
+
 /* What stands between the culprit and a node. */
 static void put_obstacle(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
@@ -155,11 +166,15 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
     if (s->tied) {
         buf_printf(b, "the volumes of %s are on node %s, which does not take it now", who,
                    s->culprit->pinned);
+    } else if (s->n_nodes == 0 && s->volumes) {
+        buf_printf(b, "the volumes of %s can be used on no node that it may run on", who);
     } else if (s->n_nodes == 0) {
         buf_printf(b, "no node passes node selector, affinity and taints of %s", who);
     } else if (s->kept) {
         buf_printf(b, "room for %s is kept for gang %s/%s, which has waited longer", who,
                    core->keeper->head->ref.ns, core->keeper->head->ref.name);
+    } else if (s->apart || s->spread) {
+        put_between(b, s, who);
     } else if (s->refused) {
         buf_printf(b, "kube-scheduler refuses the nodes that have room for %s", who);
     } else if (s->resource == -2) {
@@ -221,9 +236,15 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
     const char *who = s->culprit->facts->name;
     if (s->tied)
         buf_printf(&b, "room on node %s", s->culprit->pinned);
+    else if (s->n_nodes == 0 && s->volumes)
+        buf_printf(&b, "a node that reaches the volumes of %s", who);
     else if (s->n_nodes == 0)
         buf_printf(&b, "a node that passes node selector, affinity and taints of %s", who);
-    else if (s->kept || s->refused || s->resource == -1)
+    else if (s->kept)
+        return NULL;
+    else if (s->apart || s->spread)
+        buf_printf(&b, "%d more nodes that pass the rules of %s", s->lacks, who);
+    else if (s->refused || s->resource == -1)
         return NULL;
     else if (s->resource == -2)
         buf_printf(&b, "%d more nodes where the host ports of %s are free", s->lacks, who);

@@ -3,6 +3,9 @@
 
 #include "gang/core.h"
 #include "gang/predicates.h"
+#include "gang/rules.h"
+
+const char shape_volume_refusal[] = "its volumes cannot be used there";
 
 /* No node has so much of anything, and 65,536 pods of it do not overflow a sum. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
@@ -48,6 +51,65 @@ static void key_text(struct buf *b, const char *s)
     buf_printf(b, "%zu:%s", s ? strlen(s) : (size_t)0, s ? s : "");
 }
 
+static void key_term(struct buf *b, const struct gang_term *t)
+{
+    buf_printf(b, "t%zu", t->n);
+    for (size_t i = 0; i < t->n; i++) {
+        const struct gang_requirement *r = &t->items[i];
+        buf_printf(b, "r%d.%d.%zu", r->on_name, (int)r->op, r->n_values);
+        key_text(b, r->key);
+        for (size_t k = 0; k < r->n_values; k++)
+            key_text(b, r->values[k]);
+    }
+}
+
+static void key_selector(struct buf *b, const struct gang_selector *s)
+{
+    key_term(b, &s->term);
+    buf_printf(b, "%d.%zu", s->all_namespaces, s->n_namespaces);
+    for (size_t i = 0; i < s->n_namespaces; i++)
+        key_text(b, s->namespaces[i]);
+}
+
+/* Rules between pods, and whether the pod is one of those that its own rules select: labels may
+ * differ within a shape, as long as they make no difference there. */
+static void key_between(struct buf *b, const struct gang_pod_facts *f)
+{
+    if (!f->n_apart && !f->n_spreads)
+        return;
+    buf_printf(b, "b%d", gang_keeps_away(f, f));
+    key_text(b, f->ns);
+    for (size_t i = 0; i < f->n_apart; i++) {
+        buf_putc(b, 'x');
+        key_selector(b, &f->apart[i]);
+    }
+    for (size_t i = 0; i < f->n_spreads; i++) {
+        const struct gang_spread *s = &f->spreads[i];
+        buf_printf(b, "y%d.%d.%d.%d.%d.%zu", (int)s->max_skew, (int)s->min_domains, s->any_affinity,
+                   s->taints_count, gang_spread_counts(s, f, f), s->n_keys);
+        for (size_t k = 0; k < s->n_keys; k++)
+            key_text(b, s->keys[k]);
+        key_selector(b, &s->selector);
+    }
+}
+
+/* Where its volumes may be used; not which they are. */
+static bool key_claims(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
+{
+    bool limited = false;
+    for (size_t i = 0; i < f->n_claims; i++) {
+        const struct gang_claim_facts *claim = claim_limits(core, f->ns, f->claims[i]);
+        if (!claim)
+            continue;
+        limited = true;
+        buf_printf(b, "v%d.%zu", claim->limited, claim->n_terms);
+        key_text(b, claim->selected);
+        for (size_t k = 0; k < claim->n_terms; k++)
+            key_term(b, &claim->terms[k]);
+    }
+    return limited;
+}
+
 static void key_rules(struct buf *b, const struct gang_pod_facts *f)
 {
     for (size_t i = 0; i < f->node_selector.n; i++) {
@@ -57,16 +119,8 @@ static void key_rules(struct buf *b, const struct gang_pod_facts *f)
     }
     if (f->has_affinity)
         buf_putc(b, 'a');
-    for (size_t i = 0; i < f->n_affinity; i++) {
-        buf_putc(b, 't');
-        for (size_t j = 0; j < f->affinity[i].n; j++) {
-            const struct gang_requirement *r = &f->affinity[i].items[j];
-            buf_printf(b, "r%d.%d.%zu", r->on_name, (int)r->op, r->n_values);
-            key_text(b, r->key);
-            for (size_t k = 0; k < r->n_values; k++)
-                key_text(b, r->values[k]);
-        }
-    }
+    for (size_t i = 0; i < f->n_affinity; i++)
+        key_term(b, &f->affinity[i]);
     for (size_t i = 0; i < f->n_tolerations; i++) {
         const struct gang_toleration *t = &f->tolerations[i];
         buf_printf(b, "o%d.%d.%d", t->exists, t->any_effect, (int)t->effect);
@@ -79,6 +133,7 @@ static void key_rules(struct buf *b, const struct gang_pod_facts *f)
         key_text(b, p->protocol);
         key_text(b, p->ip);
     }
+    key_between(b, f);
 }
 
 static void shape_needs(struct gang_core *core, const struct gang_pod_facts *facts,
@@ -119,6 +174,7 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     for (size_t i = 0; i < n; i++)
         buf_printf(&key, "n%" PRIu32 "=%" PRId64, needs[i].resource, needs[i].amount);
     key_rules(&key, facts);
+    bool limited = key_claims(&key, core, facts);
 
     struct shape *shape = map_get(&core->shapes, buf_str(&key));
     if (shape) {
@@ -131,6 +187,9 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     shape->n_needs = n;
     shape->device = first_device(core, needs, n);
     shape->ports = facts->n_host_ports > 0;
+    shape->apart = facts->n_apart > 0;
+    shape->spread = facts->n_spreads > 0;
+    shape->limited = limited;
     list_init(&shape->pods);
     map_set(&core->shapes, shape->key, shape);
     return shape_ref(shape);
@@ -158,7 +217,19 @@ void shape_unref(struct gang_core *core, struct shape *shape)
     free(shape->key);
     free(shape->needs);
     free(shape->verdicts);
+    crowd_free(shape->crowd);
     free(shape);
+}
+
+bool shape_needs_equal(const struct shape *a, const struct shape *b)
+{
+    if (a->n_needs != b->n_needs)
+        return false;
+    for (size_t i = 0; i < a->n_needs; i++)
+        if (a->needs[i].resource != b->needs[i].resource ||
+            a->needs[i].amount != b->needs[i].amount)
+            return false;
+    return true;
 }
 
 const struct gang_pod_facts *shape_sample(const struct shape *shape)
@@ -167,12 +238,22 @@ const struct gang_pod_facts *shape_sample(const struct shape *shape)
                                     : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
 }
 
+static const char *refusal(const struct pod *pod, const struct node *node)
+{
+    const char *no = gang_node_refusal(pod->facts, node->facts);
+    for (size_t i = 0; !no && i < pod->facts->n_claims; i++) {
+        const struct gang_claim_facts *claim = pod->uses[i].claim->facts;
+        if (claim && !gang_claim_allows(claim, node->facts))
+            no = shape_volume_refusal;
+    }
+    return no;
+}
+
 const char *shape_refusal(struct shape *shape, const struct node *node)
 {
     if (!node->facts)
         return "node is not known";
-    const struct gang_pod_facts *sample = shape_sample(shape);
-    if (!sample)
+    if (list_empty(&shape->pods))
         return "no pod of this shape is left";
     if (node->id >= shape->n_verdicts) {
         size_t n = (size_t)node->id + 64;
@@ -183,7 +264,8 @@ const char *shape_refusal(struct shape *shape, const struct node *node)
     }
     struct verdict *v = &shape->verdicts[node->id];
     if (v->gen != node->gen) {
-        *v = (struct verdict){node->gen, gang_node_refusal(sample, node->facts)};
+        const struct pod *sample = CONTAINER_OF(shape->pods.next, struct pod, in_shape);
+        *v = (struct verdict){node->gen, refusal(sample, node)};
     }
     return v->no;
 }

@@ -17,6 +17,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     gang->n_slots++;
     list_push(&node->slots, &slot->in_node);
     node->n_slots++;
+    node_joined(core, node, slot->shape, 1);
     amounts_add(&node->reserved, slot->shape, 1);
     return slot;
 }
@@ -35,6 +36,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
     amounts_add(&node->reserved, slot->shape, -1);
     list_remove(&slot->in_node);
     node->n_slots--;
+    node_joined(core, node, slot->shape, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
     if (slot->pod)
@@ -42,6 +44,14 @@ void slot_free(struct gang_core *core, struct slot *slot)
     shape_unref(core, slot->shape);
     free(slot);
     core->sweep |= !node->facts;
+}
+
+void slot_reshape(struct gang_core *core, struct slot *slot, struct shape *shape)
+{
+    node_joined(core, slot->node, slot->shape, -1);
+    shape_unref(core, slot->shape);
+    slot->shape = shape_ref(shape);
+    node_joined(core, slot->node, slot->shape, 1);
 }
 
 void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why)

@@ -24,7 +24,8 @@ static struct node *starved_node(struct gang_core *core, const struct pod *pod)
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
         if (node && node_takes(node, pod->shape, sent_here(core, node), heed) &&
-            !shape_refusal(pod->shape, node) && (!best || node_better(pod->shape, node, best)))
+            !shape_refusal(pod->shape, node) && !slots_keep_away(node, pod->facts, NULL) &&
+            (!best || node_better(pod->shape, node, best)))
             best = node;
     }
     return best;

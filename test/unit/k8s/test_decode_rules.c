@@ -68,13 +68,12 @@ static void put_rules(struct buf *b, const struct gang_pod_facts *f)
     }
 }
 
-#define APART(terms)                                                                               \
-    "'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':[" terms "]}" \
-                                                                                              "}"
-#define HOST       "'topologyKey':'kubernetes.io/hostname'"
-#define APP_A      "'labelSelector':{'matchLabels':{'app':'a'}}"
-#define SPREAD(of) "'topologySpreadConstraints':[" of "]"
-#define MUST       "'whenUnsatisfiable':'DoNotSchedule'"
+#define ANTI         "'affinity':{'podAntiAffinity':{'requiredDuringSchedulingIgnoredDuringExecution':["
+#define APART(terms) ANTI terms "]}}"
+#define HOST         "'topologyKey':'kubernetes.io/hostname'"
+#define APP_A        "'labelSelector':{'matchLabels':{'app':'a'}}"
+#define SPREAD(of)   "'topologySpreadConstraints':[" of "]"
+#define MUST         "'whenUnsatisfiable':'DoNotSchedule'"
 
 static const struct {
     const char *what, *spec, *want;
