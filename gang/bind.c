@@ -93,8 +93,10 @@ void call_closed(struct gang_core *core, uint64_t id)
 {
     char key[20];
     struct pod *pod = map_get(&core->calls, call_key(id, key));
-    if (pod && pod->held)
-        reply_bind(core, pod, reason_call(core, REASON_CALL_CLOSED, pod->gang, pod->facts, NULL));
+    if (!pod || !pod->held)
+        return;
+    happened(core, pod->gang, HAPPENING_CALL_LOST);
+    reply_bind(core, pod, reason_call(core, REASON_CALL_CLOSED, pod->gang, pod->facts, NULL));
 }
 
 void stop_all(struct gang_core *core)
@@ -200,6 +202,7 @@ static void bind_one(struct gang_core *core, struct pod *pod, struct node *node,
 static void bind_member(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
 {
     struct gang *gang = pod->gang;
+    happened(core, gang, HAPPENING_AT_BIND);
     bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;
     if (placed && pod->slot && pod->slot->node != node)
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
@@ -276,6 +279,8 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
 
 static void bound(struct gang_core *core, struct pod *pod)
 {
+    if (pod->gang)
+        happened(core, pod->gang, HAPPENING_BOUND_OK);
     pod->charge = CHARGE_ASSIGNED;
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     core->stats.bindings_ok++;
@@ -288,6 +293,8 @@ static void bound(struct gang_core *core, struct pod *pod)
 static void refused(struct gang_core *core, struct pod *pod, const char *text)
 {
     core->stats.bindings_refused++;
+    if (pod->gang)
+        happened(core, pod->gang, HAPPENING_BOUND_REFUSED);
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     const char *why = text && text[0] ? text : "the API server refused the binding";
     if (pod->call)
@@ -358,6 +365,8 @@ static void forget_unseen(struct gang_core *core, const struct gang_event *ev)
 
 static void bound_elsewhere(struct gang_core *core, struct pod *pod, const char *name)
 {
+    if (pod->gang)
+        happened(core, pod->gang, HAPPENING_MEMBER_BOUND);
     refused(core, pod, reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, name));
     struct node *node = node_get(core, name);
     charge(core, pod, node, CHARGE_ASSIGNED);
@@ -378,6 +387,8 @@ void binding_done(struct gang_core *core, const struct gang_event *ev)
         break;
     default:
         core->stats.bindings_unclear++;
+        if (pod->gang)
+            happened(core, pod->gang, HAPPENING_BOUND_UNCLEAR);
         read_pod(core, pod);
     }
 }

@@ -51,6 +51,11 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
 {
     const struct tally *t = gang_count(core, gang);
     int slots = 0, held = 0;
+    if (gang->step == core->steps && !core->stopping &&
+        !gang_table_allows(gang->began, gang->happened, gang->state))
+        return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s by what happened (%x)",
+                       gang->head->key, gang_state_name(gang->began), gang_state_name(gang->state),
+                       gang->happened);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         held += pod->held;
         if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))

@@ -39,6 +39,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "gang/gang.h"
+#include "gang/table.h"
 
 /* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
 #define GONE_MAX ((size_t)16384)
@@ -290,6 +291,9 @@ struct gang {
     usec_t pod_text_at, pod_text_wait; /* next refresh not before their sum */
     struct list in_touched;            /* core->touched: something about it changed in this step */
     bool stale;                        /* changed since its last review */
+    uint64_t step;                     /* core->steps when something last happened to it, */
+    uint32_t happened;                 /* what, a bit each, */
+    enum gang_state began;             /* and the state it was in before */
     bool retry;                        /* to be planned whatever the ledger says */
     uint64_t tried;                    /* core->clock when planning last failed */
     usec_t tried_at;                   /* when a plan was last looked for; 0: never */
@@ -319,7 +323,8 @@ struct gang_core {
     char **scheduler_names;
     usec_t now;
     bool synced, stopping;
-    bool sweep;     /* a deleted node may be bare now */
+    bool sweep; /* a deleted node may be bare now */
+    uint64_t steps;
     uint64_t clock; /* counts changes of the picture */
     uint64_t freed; /* clock when capacity last grew anywhere */
     size_t n_slots; /* over all gangs */
@@ -549,6 +554,12 @@ bool gang_has_maximum(const struct gang *gang);
 void unit_add_slots(struct unit *unit, int n);
 /* The first contradiction in what the PodGroup asks for, as a sentence; NULL: none. */
 char *judge_group(const struct group *group);
+
+/* ---- table.c ---- */
+/* To be called before anything changes by it, see gang/table.h. */
+void happened(struct gang_core *core, struct gang *gang, enum gang_happening what);
+/* The first happening, or change of state, of a gang in a step. */
+void happening_begin(struct gang_core *core, struct gang *gang);
 
 /* ---- life.c ---- */
 void gang_touch(struct gang_core *core, struct gang *gang);

@@ -156,6 +156,7 @@ static bool is_extra(const struct gang_core *core, const struct gang *gang, stru
 static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct gang *gang = pod->gang;
+    happened(core, gang, HAPPENING_REFUSED);
     if (is_extra(core, gang, pod))
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     else
@@ -284,6 +285,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
                           const char *nominated)
 {
     struct gang *gang = pod->gang;
+    happened(core, gang, HAPPENING_FILTERED);
     if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
         reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
     bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;

@@ -111,8 +111,10 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_SYNCED:
         core->synced = true;
-        list_for_each (gang, &core->gangs, struct gang, in_core)
+        list_for_each (gang, &core->gangs, struct gang, in_core) {
+            happened(core, gang, HAPPENING_RESTART);
             gang_touch(core, gang);
+        }
         break;
     case GANG_EV_CALL_CLOSED:
         call_closed(core, ev->id);
@@ -209,6 +211,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
 {
     effects_clear(&core->fx);
     core->now = now;
+    core->steps++;
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
     fire_timers(core);

@@ -23,6 +23,7 @@
 #include "base/err.h"
 #include "gang/effect.h"
 #include "gang/event.h"
+#include "gang/table.h"
 
 struct gang_core;
 
@@ -115,6 +116,8 @@ struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
+    /* What happened to gangs, by the state they were in: the table in gang/table.h */
+    uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
     size_t gangs[GANG_STATE_MAX];
     size_t nodes, pods, groups, held;
 };

@@ -457,6 +457,7 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
 {
     /* subgroups are borrowed by the units: nothing may look at them until they are made anew */
     struct gang_group_facts *old = group->facts;
+    happened(core, group->gang, facts ? HAPPENING_GROUP_SET : HAPPENING_GROUP_GONE);
     group->facts = facts;
     note_kin(core, group);
     regroup(core, group);
@@ -510,6 +511,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     if (pod->facts->declared)
         group_declare(core, group, STEAL(pod->facts->declared), pod->facts->created);
     struct gang *gang = group->gang;
+    happened(core, gang, HAPPENING_MEMBER_NEW);
     if (list_empty(&gang->members))
         gang->first_seen = core->now;
     group->n_members++;
@@ -525,6 +527,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
 {
     struct gang *gang = pod->gang;
     struct unit *unit = pod->unit;
+    happened(core, gang, HAPPENING_MEMBER_LOST);
     list_remove(&pod->in_gang);
     pod->group->n_members--;
     pod->group = NULL;

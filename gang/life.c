@@ -42,6 +42,7 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
     gang_touch(core, gang);
     if (gang->state == state)
         return;
+    happening_begin(core, gang);
     gang->state = state;
     gang->since = core->now;
 }
@@ -224,6 +225,8 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
         if (!group->facts)
             return reason_missing(group);
     *code = REASON_NOT_UNIFORM;
+    if (gang->root->t.bound + gang->root->t.binding > 0)
+        return NULL; /* too late to refuse it: whoever comes now is an extra */
     const struct pod *first = NULL;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!pod_counts(pod) || !pod->facts->uniform.key)
@@ -256,7 +259,7 @@ static void commit_failed(struct gang_core *core, struct gang *gang, const struc
 {
     if (core->config.evict_on_failed_commit)
         evict_commit(core, gang);
-    if (t->bound == 0 && unit_lacks(gang->root, STAGE_EXISTS) <= 0)
+    if (t->bound == 0 && unit_lacks(gang->root, STAGE_REACHABLE) <= 0)
         back_off(core, gang); /* every single Binding was refused */
 }
 
@@ -272,11 +275,8 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     int missing = unit_lacks(gang->root, STAGE_EXISTS);
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
-    if (gang->state == GANG_COMMITTING) {
+    if (gang->state == GANG_COMMITTING)
         commit_failed(core, gang, t);
-        if (gang->state == GANG_BACKED_OFF)
-            return;
-    }
     if (missing > 0 && !some && may_hope(core, gang)) {
         hope(core, gang);
         return;
@@ -412,6 +412,14 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
 
 void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
 {
+    static const enum gang_happening what[GANG_TIMERS] = {
+        [TIMER_ATTEMPT] = HAPPENING_ATTEMPT_OVER, [TIMER_BACKOFF] = HAPPENING_BACKOFF_OVER,
+        [TIMER_HOPE] = HAPPENING_HOPE_OVER,       [TIMER_HOLD] = HAPPENING_HOLD_OVER,
+        [TIMER_EXTRAS] = HAPPENING_LOOK_AGAIN,    [TIMER_EVIDENCE] = HAPPENING_LOOK_AGAIN,
+        [TIMER_STATUS] = HAPPENING_LOOK_AGAIN,    [TIMER_STARVE] = HAPPENING_LOOK_AGAIN,
+        [TIMER_REFRESH] = HAPPENING_LOOK_AGAIN,   [TIMER_NOTICE] = HAPPENING_LOOK_AGAIN,
+    };
+    happened(core, gang, what[kind]);
     gang_touch(core, gang);
     switch (kind) {
     case TIMER_ATTEMPT:

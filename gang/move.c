@@ -20,6 +20,7 @@ void slot_leave(struct gang_core *core, struct slot *slot)
     struct gang *gang = slot->gang;
     struct pod *pod = slot->pod;
     struct unit *unit = slot->unit;
+    happened(core, gang, HAPPENING_ROOM_LESS);
     bool tied = pod && pinned_node(core, pod);
     struct node *to = tied ? NULL : plan_node(core, gang, slot->shape, slot->node);
     struct shape *shape = shape_ref(slot->shape);

@@ -370,6 +370,7 @@ void pod_reshape(struct gang_core *core, struct pod *pod)
     struct shape *now = shape_of(core, pod->facts), *before = shape_ref(pod->shape);
     if (now != before) {
         if (pod->gang) {
+            happened(core, pod->gang, HAPPENING_MEMBER_CHANGED);
             pod->gang->retry = true;
             gang_touch(core, pod->gang);
         }
@@ -382,9 +383,23 @@ void pod_reshape(struct gang_core *core, struct pod *pod)
     shape_unref(core, now);
 }
 
+/* What the new facts say of a member beside the old. */
+static enum gang_happening news(const struct gang_pod_facts *old, const struct gang_pod_facts *now)
+{
+    if (now->phase == PHASE_FAILED && old->phase != PHASE_FAILED)
+        return HAPPENING_MEMBER_LOST;
+    if (now->deleting && !old->deleting)
+        return HAPPENING_MEMBER_LOST;
+    if (now->phase == PHASE_SUCCEEDED && old->phase != PHASE_SUCCEEDED)
+        return HAPPENING_MEMBER_ENDED;
+    return now->node && !old->node ? HAPPENING_MEMBER_BOUND : HAPPENING_MEMBER_CHANGED;
+}
+
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
 {
     struct gang_pod_facts *old = pod->facts;
+    if (pod->gang)
+        happened(core, pod->gang, news(old, facts));
     pod->facts = facts;
     if (!ref_equal(&old->group, &facts->group)) {
         lose_slot(core, pod);

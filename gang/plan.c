@@ -151,6 +151,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     struct shortage shortage;
     int slots = gang->n_slots;
     bool more = false;
+    if (!gang->retry)
+        happened(core, gang, HAPPENING_ROOM_MORE);
     gang->retry = false;
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)
         return; /* review() has said why */
