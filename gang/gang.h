@@ -111,6 +111,71 @@ void gang_core_each_node(const struct gang_core *core, gang_node_fn *fn, void *a
 void gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
                            void *arg);
 
+/* ---- why a gang is where it is; strings are borrowed until the next step ---- */
+
+/* A part with a minimum of its own, from the top down. */
+struct gang_explained_unit {
+    int depth;
+    const struct gang_ref *group;  /* NULL: a bundle */
+    const char *subgroup, *part;   /* NULL: the PodGroup's own */
+    int needs, members, bound;     /* bound: with those whose Binding is sent */
+    int held, planned;             /* at bind; with a place */
+    int children, children_needed; /* units right below */
+};
+
+/* Members without a place that are alike, and what the nodes say to them. */
+struct gang_explained_shape {
+    const struct gang_pod_facts *sample;
+    int pods;
+    int nodes;            /* that are known */
+    int passing;          /* of these: pass its node selector, affinity and taints */
+    int roomy;            /* of those: have room for one more now */
+    int refused;          /* of those: kube-scheduler refused them lately */
+    int kept;             /* passing, and their room is kept for another gang */
+    int volumes;          /* pass the rules but for its volumes */
+    int ports;            /* passing, with host ports taken */
+    int between;          /* roomy, but a rule between pods is in the way (anti-affinity, spread) */
+    int fit;              /* members that have room now, if all of it is theirs */
+    const char *resource; /* too little of it is free for all; NULL: of nothing */
+    int64_t each;         /* one member needs of it */
+    int64_t free;         /* on all passing nodes */
+    int64_t largest;      /* on one of them, at most */
+};
+
+struct gang_explained_pod {
+    const struct gang_pod_facts *facts;
+    int shape;          /* index; -1: beyond those that are shown */
+    const char *pinned; /* the node that its volumes are prepared for; NULL: none */
+};
+
+/* Who has a resource on nodes that pass: a gang with all its pods there, or an ordinary pod. */
+struct gang_explained_holder {
+    const struct gang_ref *gang;      /* NULL: */
+    const struct gang_pod_facts *pod; /* an ordinary pod */
+    int pods;
+    int64_t amount;
+    int64_t reserved; /* of amount: for slots */
+};
+
+struct gang_explained {
+    int waiting;                   /* gangs that wait, itself too if it does */
+    const struct gang_ref *keeper; /* for whom capacity is kept; NULL: nobody */
+    bool keeps, heeds;             /* for itself; it may not use what is kept */
+    usec_t attempt_until, backoff_until, hold_until, evidence_until; /* 0: not running */
+    struct gang_explained_unit *units;
+    struct gang_explained_shape *shapes;
+    struct gang_explained_pod *pods;       /* members without a place */
+    const char *held;                      /* the resource of the holders; NULL: nothing is short */
+    struct gang_explained_holder *holders; /* largest first */
+    size_t n_units, n_shapes, n_pods, n_holders;
+    size_t n_others; /* holders beyond those */
+    int64_t others_amount;
+};
+/* False: there is no such gang. Else the caller calls gang_explained_done(). */
+bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
+                       struct gang_explained *ret);
+void gang_explained_done(struct gang_explained *explained);
+
 /* Counters since gang_core_new(); gauges are taken now. */
 struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
