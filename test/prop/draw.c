@@ -33,7 +33,21 @@ enum { OPS_MIN = 250, OPS_MORE = 250 };
     X(FOREIGN, 20)                                                                                 \
     X(PRIORITY, 50)                                                                                \
     X(STRANGE, 40)                                                                                 \
-    X(FEW_HOLDS, 10)
+    X(FEW_HOLDS, 10)                                                                               \
+    X(MAXIMUM, 25)                                                                                 \
+    X(RESOURCES, 15)                                                                               \
+    X(FAMILIES, 30)                                                                                \
+    X(SUBGROUPS, 30)                                                                               \
+    X(SPLITS, 15)                                                                                  \
+    X(MATCHES, 20)                                                                                 \
+    X(KINDS, 15)                                                                                   \
+    X(DECLARED, 20)                                                                                \
+    X(CLASSES, 15)                                                                                 \
+    X(CLAIMS, 15)                                                                                  \
+    X(STRICT, 10)                                                                                  \
+    X(STARVING, 15)                                                                                \
+    X(EVICTS, 20)                                                                                  \
+    X(REQUEUES, 20)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -127,6 +141,35 @@ static const struct trait {
     {OP_SHOW, A_SKIP, F_ALWAYS, 60, 1, 9, EACH},
     {OP_KILL, A_MASK, F_ALWAYS, 60, 1, 255, EACH},
     {OP_RESTART, A_UNSEEN, F_LAG, 50, 1, 1, EACH},
+    {OP_GROUP, A_MAX, F_MAXIMUM, 50, 1, 9, EACH},
+    {OP_GROUP, A_GPUS, F_RESOURCES, 40, 1, 12, EACH},
+    {OP_GROUP, A_CPU, F_RESOURCES, 10, 1, 40, EACH},
+    {OP_GROUP, A_SUBA, F_SUBGROUPS, 60, 0, 3, EACH},
+    {OP_GROUP, A_SUBB, F_SUBGROUPS, 60, 0, 3, EACH},
+    {OP_GROUP, A_SUBC, F_SUBGROUPS, 40, 0, 2, EACH},
+    {OP_GROUP, A_NESTED, F_SUBGROUPS, 40, 1, 1, EACH},
+    {OP_GROUP, A_SUBS, F_SUBGROUPS, 25, 0, 2, EACH},
+    {OP_GROUP, A_SPLIT, F_SPLITS, 60, 1, 3, EACH},
+    {OP_GROUP, A_PARTS, F_SPLITS, 40, 0, 3, EACH},
+    {OP_GROUP, A_RUNNING, F_MATCHES, 25, 1, 1, EACH},
+    {OP_GROUP, A_WAITING, F_MATCHES, 25, 1, 1, EACH},
+    {OP_GROUP, A_ONCE, F_MATCHES, 25, 1, 1, EACH},
+    {OP_GROUP, A_BYCLASS, F_CLASSES, 50, 0, CLASSES - 1, EACH},
+    {OP_GROUP, A_PARENT, F_FAMILIES, 4, 0, GROUPS - 1, EACH},
+    {OP_GROUP, A_BUNDLE, F_FAMILIES, 4, 1, 255, EACH},
+    {OP_POD, A_ROLE, F_SUBGROUPS, 80, 1, 3, EACH},
+    {OP_POD, A_RACK, F_SPLITS, 80, 0, 3, EACH},
+    {OP_POD, A_KIND, F_KINDS, 60, 1, 2, GANG},
+    {OP_POD, A_KIND, F_KINDS, 5, 1, 2, EACH},
+    {OP_POD, A_MIN, F_DECLARED, 60, 0, 5, GANG},
+    {OP_POD, A_USES, F_CLAIMS, 25, 0, CLAIMS - 1, EACH},
+    {OP_CLASS, A_PRIO, F_ALWAYS, 100, 0, 4, EACH},
+    {OP_CLAIM, A_LIMITED, F_ALWAYS, 50, 1, 255, EACH},
+    {OP_CLAIM, A_ON, F_ALWAYS, 50, 0, NODES - 1, EACH},
+    {OP_CONFIG, A_STRICT, F_STRICT, 100, 1, 1, EACH},
+    {OP_CONFIG, A_STARVE, F_STARVING, 100, 5, 60, EACH},
+    {OP_CONFIG, A_EVICT, F_EVICTS, 100, 1, 1, EACH},
+    {OP_CONFIG, A_REQUEUE, F_REQUEUES, 100, 1, 1, EACH},
     {OP_CONFIG, A_HOPE, F_HOPE, 100, 3, 3, EACH},
     {OP_CONFIG, A_HOLDS, F_FEW_HOLDS, 100, 1, 6, EACH},
 };
@@ -210,20 +253,74 @@ static void draw_member(struct drawing *d, int g)
     add(d, &op);
 }
 
+static void draw_members(struct drawing *d, int g)
+{
+    int members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
+    d->member[g] = op_make(OP_POD, 'p', 0);
+    draw_traits(d, &d->member[g], GANG);
+    for (int i = 0; i < members; i++)
+        draw_member(d, g);
+}
+
 /* A group and its members, in one of the orders in which controllers make them. */
 static void draw_gang(struct drawing *d)
 {
-    int g = (int)draw(d, GROUPS), members;
-    d->member[g] = op_make(OP_POD, 'p', 0);
-    draw_traits(d, &d->member[g], GANG);
-    bool late = chance(d, 15);
-    if (!late)
+    int g = (int)draw(d, GROUPS);
+    bool late = chance(d, 15), never = d->on[F_DECLARED] && chance(d, 50);
+    if (!late && !never)
         draw_group(d, g);
-    members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
-    for (int i = 0; i < members; i++)
-        draw_member(d, g);
-    if (late)
+    draw_members(d, g);
+    if (late && !never)
         draw_group(d, g);
+}
+
+/* A parent with children, or groups of one bundle. */
+static void draw_family(struct drawing *d)
+{
+    int first = (int)draw(d, GROUPS), n = 2 + (int)draw(d, 2);
+    bool bundle = chance(d, 50);
+    int32_t all = 0;
+    for (int i = 0; i < n; i++)
+        all |= INT32_C(1) << (first + i) % GROUPS;
+    for (int i = 0; i < n; i++) {
+        int g = (first + i) % GROUPS;
+        struct op op = op_make(OP_GROUP, 'g', g);
+        draw_traits(d, &op, EACH);
+        op_set(&op, A_MIN, (int32_t)draw(d, i || bundle ? 4 : (uint32_t)n));
+        if (bundle)
+            op_set(&op, A_BUNDLE, all);
+        else if (i)
+            op_set(&op, A_PARENT, first);
+        d->group[g] = true;
+        d->group_spec[g] = op;
+        add(d, &op);
+        if (i || bundle)
+            draw_members(d, g);
+    }
+}
+
+/* A PriorityClass or a claim. */
+static void draw_class(struct drawing *d)
+{
+    int k = (int)draw(d, CLASSES);
+    if (d->class[k] && chance(d, 30)) {
+        line(d, OP_NOCLASS, 'k', k);
+        d->class[k] = false;
+    } else {
+        line(d, OP_CLASS, 'k', k);
+        d->class[k] = true;
+    }
+}
+static void draw_claim(struct drawing *d)
+{
+    int c = (int)draw(d, CLAIMS);
+    if (d->claim[c] && chance(d, 30)) {
+        line(d, OP_NOCLAIM, 'c', c);
+        d->claim[c] = false;
+    } else {
+        line(d, OP_CLAIM, 'c', c);
+        d->claim[c] = true;
+    }
 }
 
 static void draw_pod(struct drawing *d)
@@ -346,12 +443,13 @@ static const struct kind {
     enum feature feature;
     void (*draw)(struct drawing *);
 } kinds[] = {
-    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
-    {30, F_FAULTS, draw_read},    {10, F_FAULTS, draw_land},  {60, F_LAG, draw_show},
-    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
-    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
-    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
-    {10, F_GATES, draw_ungate},   {1, F_ALWAYS, draw_calm},
+    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind},    {150, F_ALWAYS, draw_result},
+    {30, F_FAULTS, draw_read},    {10, F_FAULTS, draw_land},     {60, F_LAG, draw_show},
+    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},     {30, F_ALWAYS, draw_pod},
+    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},      {12, F_STRANGE, draw_strange},
+    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},       {8, F_REBUILDS, draw_rebuild},
+    {10, F_GATES, draw_ungate},   {12, F_FAMILIES, draw_family}, {8, F_CLASSES, draw_class},
+    {12, F_CLAIMS, draw_claim},   {1, F_ALWAYS, draw_calm},
 };
 
 static void draw_one(struct drawing *d)

@@ -119,6 +119,7 @@ struct gang_group_facts *facts_group(const struct model *m, int g)
 {
     struct gang_group_facts *f = group_facts(&m->groups[g].spec, g);
     f->uid = xasprintf("uid-g%d-%d", g, m->groups[g].serial);
+    f->created = m->groups[g].created;
     return f;
 }
 
@@ -213,6 +214,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->nominated = t->nominated >= 0 ? xstrdup(node_name(t->nominated)) : NULL;
     f->scheduler = xstrdup(op_has(&t->spec, A_FOREIGN) ? "other" : "default-scheduler");
     f->phase = t->phase;
+    f->created = t->created;
     f->deleting = t->deleting;
     f->priority = op_get(&t->spec, A_PRIO, 0);
     f->controlled = !op_has(&t->spec, A_BARE);

@@ -10,6 +10,16 @@
 
 /* ---- time ---- */
 
+/* Nodes that were hidden from a pod will do again, and the scheduler knows it. */
+static void hidden_return(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].hidden) {
+            m->pods[p].hidden = false;
+            m->pods[p].sleep = AWAKE;
+        }
+}
+
 /* The loop never lets a moment pass that the core asked for. */
 void let_time_pass(struct model *m, usec_t t)
 {
@@ -24,11 +34,8 @@ void let_time_pass(struct model *m, usec_t t)
     }
     m->now = to;
     model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
-    for (int p = 0; p < PODS; p++)
-        if (t > 0 && m->pods[p].hidden) {
-            m->pods[p].hidden = false;
-            m->pods[p].sleep = AWAKE;
-        }
+    if (t > 0)
+        hidden_return(m);
 }
 
 static void do_wait(struct model *m, const struct op *op)
@@ -62,9 +69,9 @@ static void list_everything(struct model *m)
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         t->charged = NOT_CHARGED;
-        t->shown = false;
+        t->shown = t->learnt = t->ghost = false;
         objects_show(m, 'p', p);
-        if (t->exists && t->node >= 0 && pod_group(t) >= 0)
+        if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
             group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */
     }
     struct object_truth *lists[] = {m->nodes, m->groups, m->classes, m->claims};
@@ -159,6 +166,7 @@ static void do_calm(struct model *m, const struct op *op)
     (void)op;
     usec_t end = m->now + CALM_LIMIT;
     cleanup_free char *stuck = NULL;
+    hidden_return(m);
     for (int p = 0; p < PODS; p++)
         if (m->pods[p].exists && op_has(&m->pods[p].spec, A_GATED)) {
             op_unset(&m->pods[p].spec, A_GATED);

@@ -491,6 +491,8 @@ void model_do(struct model *m, const struct op *op)
         do_life(m, op);
     if (m->did_something && m->trace)
         ops_add(m->trace, &m->did);
+    else if (m->trace && m->trace->n && !op->joined) /* it ended a step, at least */
+        m->trace->items[m->trace->n - 1].joined = false;
     if (!op->joined)
         model_step(m);
 }

@@ -33,7 +33,8 @@ enum charged { NOT_CHARGED, CHARGED_BINDING, CHARGED_ASSIGNED };
 
 struct pod_truth {
     bool exists;
-    int serial;     /* of the object: its UID */
+    int serial; /* of the object: its UID */
+    usec_t created;
     struct op spec; /* as it was made, with later changes */
     int node;       /* bound there; -1 */
     enum gang_phase phase;
@@ -57,11 +58,14 @@ struct pod_truth {
     int charged_serial, charged_node;
     bool shown;      /* the watch has shown this object to this core */
     int shown_group; /* the group it named then; -1 */
+    bool learnt;     /* the core knows it from a filter call only */
+    bool ghost;      /* and it is gone, which no watch will tell */
 };
 
 struct object_truth { /* node, group, class, claim */
     bool exists;
     int serial;
+    usec_t created;
     struct op spec;
     bool dirty;
     bool shown; /* the core has been told that it exists */

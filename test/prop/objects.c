@@ -2,7 +2,7 @@
 /*
  * objects.c - what happens to the objects of the API server, and what the watch shows of it.
  */
-#include "test/prop/model.h"
+#include "test/prop/family.h"
 #include "test/prop/oracle.h"
 
 /* ---- amounts ---- */
@@ -72,27 +72,12 @@ bool node_allows(const struct model *m, int p, int n)
 
 /* ---- who is to blame ---- */
 
-static bool linked(const struct model *m, int g, int h)
-{
-    const struct op *a = &m->groups[g].spec, *b = &m->groups[h].spec;
-    return op_get(a, A_PARENT, -1) == h || op_get(b, A_PARENT, -1) == g ||
-           op_get(a, A_BUNDLE, 0) >> h & 1 || op_get(b, A_BUNDLE, 0) >> g & 1;
-}
-
 /* All that are placed together with it may be part bound, by no fault of muster. */
 void group_excuse(struct model *m, int g)
 {
-    bool unit[GROUPS] = {false}, more = true;
-    unit[g] = true;
-    while (more) {
-        more = false;
-        for (int a = 0; a < GROUPS; a++)
-            for (int b = 0; b < GROUPS && unit[a]; b++)
-                if (!unit[b] && linked(m, a, b))
-                    unit[b] = more = true;
-    }
+    uint32_t family = family_of(m, g);
     for (int i = 0; i < GROUPS; i++)
-        m->excused[i] |= unit[i];
+        m->excused[i] |= family >> i & 1;
 }
 
 void node_judge_excess(struct model *m, int n)
@@ -165,6 +150,7 @@ static void charge_as_shown(struct pod_truth *t)
         t->charged_node = t->node;
     }
     t->shown = true;
+    t->learnt = t->ghost = false;
     t->shown_group = pod_group(t);
 }
 
@@ -273,7 +259,10 @@ static void set_object(struct model *m, const struct op *op)
         if (watches[k].class != op->class)
             continue;
         struct object_truth *t = object(m, &watches[k], op->subject);
-        t->serial += !t->exists;
+        if (!t->exists) {
+            t->serial++;
+            t->created = m->now / USEC_PER_SEC * USEC_PER_SEC;
+        }
         t->exists = true;
         t->spec = *op;
     }
@@ -334,6 +323,7 @@ static void do_pod(struct model *m, const struct op *op)
     struct pod_truth was = *t;
     *t = (struct pod_truth){.exists = true,
                             .serial = was.serial + 1,
+                            .created = m->now / USEC_PER_SEC * USEC_PER_SEC,
                             .spec = *op,
                             .node = -1,
                             .lost = -1,
@@ -344,7 +334,11 @@ static void do_pod(struct model *m, const struct op *op)
                             .charged_serial = was.charged_serial,
                             .charged_node = was.charged_node,
                             .shown = was.shown,
-                            .shown_group = was.shown_group};
+                            .shown_group = was.shown_group,
+                            .ghost = was.ghost};
+    int g = pod_group(t); /* the first member of a part makes the part */
+    if (g >= 0 && op_has(&m->groups[g].spec, A_SPLIT))
+        group_excuse(m, g);
     changed(m, 'p', op->subject, op);
 }
 
@@ -362,8 +356,9 @@ static void do_nopod(struct model *m, const struct op *op)
 {
     struct pod_truth *t = &m->pods[op->subject];
     member_lost(m, op);
-    bool assumed = t->node >= 0 || t->picked >= 0 || t->call;
+    bool assumed = t->node >= 0 || t->picked >= 0 || t->call || t->nominated >= 0;
     t->exists = false;
+    t->ghost = t->learnt;
     t->picked = -1;
     if (t->call) {
         struct call *call = call_of(m, t->call);

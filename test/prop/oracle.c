@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "test/prop/family.h"
+
 /* For so long muster may believe a refusal of the scheduler (60 s, and what is under way). */
 #define DOUBT_LIMIT SECONDS(130)
 
@@ -38,21 +40,6 @@ bool oracle_room(const struct model *m, int p, int n)
         if (need[r] > left[r])
             return false;
     return true;
-}
-
-/* I2: muster never adds an excess. A resource that the node does not have is somebody else's. */
-void oracle_binding(struct model *m, int p, int n)
-{
-    int64_t left[RESOURCES], have[RESOURCES], need[RESOURCES];
-    if (m->outside[n] || !m->nodes[n].exists || m->nodes[n].dirty)
-        return;
-    oracle_left(m, n, left);
-    node_has(m, n, have);
-    pod_needs(&m->pods[p], need);
-    for (int r = 0; r < R_PORT; r++)
-        if (left[r] < 0 && have[r] && need[r])
-            model_fail(m, "I2", "%s: the Binding of p%d makes %" PRId64 " %s of %" PRId64,
-                       node_name(n), p, have[r] - left[r], resource_names[r], have[r]);
 }
 
 /* ---- the ledger ---- */
@@ -102,11 +89,6 @@ static void check_ledger(struct model *m, struct amounts_seen seen[NODES])
 
 /* ---- I1, by the truth ---- */
 
-static bool counts(const struct pod_truth *t)
-{
-    return t->exists && !t->deleting && t->phase != PHASE_FAILED;
-}
-
 static bool committed(const struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
@@ -114,109 +96,80 @@ static bool committed(const struct model *m, int p)
            (t->charged != NOT_CHARGED && t->charged_serial == t->serial);
 }
 
-static int role_of(const struct pod_truth *t)
+/* What the core counts for the gang is what there is, and will be. */
+static bool all_shown(const struct model *m, uint32_t family)
 {
-    return op_get(&t->spec, A_ROLE, 0);
-}
-
-struct tree { /* who of a group is committed, by subgroup */
-    int all, of[4], racks[64];
-};
-
-static void count_committed(const struct model *m, int g, struct tree *tree)
-{
-    memset(tree, 0, sizeof *tree);
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
-        if (pod_group(t) != g || !counts(t) || !committed(m, p))
-            continue;
-        tree->all++;
-        tree->of[role_of(t) & 3]++;
-        if (op_has(&t->spec, A_RACK))
-            tree->racks[t->spec.value[A_RACK] & 63]++;
-    }
-}
-
-static bool subgroups_whole(const struct op *spec, const struct tree *tree)
-{
-    int parts = 0, whole = 0, of[4];
-    memcpy(of, tree->of, sizeof of);
-    bool nested = op_has(spec, A_NESTED) && op_has(spec, A_SUBA) && op_has(spec, A_SUBC);
-    if (nested)
-        of[1] += of[3]; /* c counts for a too */
-    bool c_whole = !op_has(spec, A_SUBC) || of[3] >= spec->value[A_SUBC];
-    for (int i = 0; i < 3; i++) {
-        enum attr a = (enum attr)(A_SUBA + i);
-        if (!op_has(spec, a) || (nested && i == 2))
-            continue;
-        parts++;
-        whole += of[i + 1] >= spec->value[a] && (i > 0 || !nested || c_whole);
-    }
-    return whole >= op_get(spec, A_SUBS, parts);
-}
-
-static bool group_whole(const struct model *m, int g)
-{
-    const struct op *spec = &m->groups[g].spec;
-    int children = 0, whole = 0;
-    for (int h = 0; h < GROUPS; h++)
-        if (m->groups[h].exists && op_get(&m->groups[h].spec, A_PARENT, -1) == g) {
-            children++;
-            whole += group_whole(m, h);
-        }
-    if (children)
-        return whole >= op_get(spec, A_MIN, children);
-    struct tree tree;
-    count_committed(m, g, &tree);
-    int min = op_get(spec, A_MIN, 0);
-    return tree.all >= (min > 0 ? min : 1) && subgroups_whole(spec, &tree);
-}
-
-static bool any_committed(const struct model *m, int g)
-{
-    struct tree tree;
-    count_committed(m, g, &tree);
-    return tree.all > 0;
-}
-
-static int parent_of(const struct model *m, int g)
-{
-    int h = op_get(&m->groups[g].spec, A_PARENT, -1);
-    return h >= 0 && m->groups[h].exists ? h : -1;
-}
-
-/* What the core counts for the gang is what there is, and will be. */
-static bool all_shown(const struct model *m, int g)
-{
-    for (int p = 0; p < PODS; p++)
-        if ((m->pods[p].dirty == CHANGED || m->pods[p].lost >= 0) &&
-            (pod_group(&m->pods[p]) == g || m->pods[p].shown_group == g))
+        int now = pod_group(t), shown = t->shown_group;
+        bool its = (now >= 0 && family >> now & 1) || (shown >= 0 && family >> shown & 1);
+        if (its && (t->dirty == CHANGED || t->lost >= 0 || t->ghost))
             return false;
-    return !m->groups[g].dirty;
+    }
+    for (int g = 0; g < GROUPS; g++)
+        if (family >> g & 1 && m->groups[g].dirty)
+            return false;
+    return true;
 }
 
+static bool excused(const struct model *m, uint32_t family)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (family >> g & 1 && m->excused[g])
+            return true;
+    return false;
+}
+
+/* A gang is whole or not there at all, unless somebody is to blame for it. */
 static void check_whole(struct model *m)
 {
+    uint32_t seen = 0;
     for (int g = 0; g < GROUPS; g++) {
-        if (!m->groups[g].exists)
-            continue;
-        if (!any_committed(m, g)) {
-            bool linked = parent_of(m, g) >= 0 || op_has(&m->groups[g].spec, A_BUNDLE);
-            m->excused[g] &= linked || !all_shown(m, g);
-            continue;
+        uint32_t family = seen >> g & 1 ? 0 : family_of(m, g);
+        bool has[PODS], any = false;
+        seen |= family;
+        for (int p = 0; p < PODS && family; p++) {
+            int h = pod_group(&m->pods[p]);
+            has[p] = h >= 0 && family >> h & 1 && member_counts(&m->pods[p]) && committed(m, p);
+            any |= has[p];
         }
-        if (m->excused[g] || op_has(&m->groups[g].spec, A_SPLIT))
-            continue;
-        if (!group_whole(m, g))
+        if (any && !excused(m, family) && family_valid(m, family) && !family_whole(m, family, has))
             model_fail(m, "I1", "gang g%d is part bound", g);
-        int up = parent_of(m, g);
-        if (up >= 0 && !m->excused[up] && !group_whole(m, up))
-            model_fail(m, "I1", "gang g%d is bound and its parent g%d is not whole", g, up);
-        for (int h = 0; h < GROUPS; h++)
-            if (op_get(&m->groups[g].spec, A_BUNDLE, 0) >> h & 1 && m->groups[h].exists &&
-                !m->excused[h] && !group_whole(m, h))
-                model_fail(m, "I1", "gang g%d is bound, g%d of its bundle is not", g, h);
+        for (int h = 0; h < GROUPS && !any; h++)
+            if (family >> h & 1 && all_shown(m, family))
+                m->excused[h] = false;
     }
+}
+
+/* maxMember: members at once, of a group that nobody changed meanwhile. */
+static void check_maximum(struct model *m, int p)
+{
+    int g = pod_group(&m->pods[p]), n = 0;
+    int max = g >= 0 && m->groups[g].exists ? op_get(&m->groups[g].spec, A_MAX, 0) : 0;
+    if (max <= 0 || m->excused[g] || m->groups[g].dirty)
+        return;
+    for (int i = 0; i < PODS; i++)
+        n += pod_group(&m->pods[i]) == g && member_counts(&m->pods[i]) &&
+             m->pods[i].phase != PHASE_SUCCEEDED && committed(m, i);
+    if (n > max)
+        model_fail(m, "maximum", "g%d: the Binding of p%d makes %d members of at most %d", g, p, n,
+                   max);
+}
+
+/* I2: muster never adds an excess. A resource that the node does not have is somebody else's. */
+void oracle_binding(struct model *m, int p, int n)
+{
+    int64_t left[RESOURCES], have[RESOURCES], need[RESOURCES];
+    check_maximum(m, p);
+    if (m->outside[n] || !m->nodes[n].exists || m->nodes[n].dirty)
+        return;
+    oracle_left(m, n, left);
+    node_has(m, n, have);
+    pod_needs(&m->pods[p], need);
+    for (int r = 0; r < R_PORT; r++)
+        if (left[r] < 0 && have[r] && need[r])
+            model_fail(m, "I2", "%s: the Binding of p%d makes %" PRId64 " %s of %" PRId64,
+                       node_name(n), p, have[r] - left[r], resource_names[r], have[r]);
 }
 
 /* ---- the reference planner ---- */
@@ -255,67 +208,132 @@ static void ask_for(struct ask *ask, const struct model *m, int p)
             ask->nodes &= ~(UINT32_C(1) << n);
 }
 
-static bool simple_group(const struct model *m, int g)
+/* Neither a claim nor a difference between members keeps them from being planned. */
+static bool members_plain(const struct model *m, uint32_t family)
 {
-    static const enum attr others[] = {A_MAX,  A_GPUS, A_CPU,  A_PARENT, A_BUNDLE,
-                                       A_SUBA, A_SUBB, A_SUBC, A_SPLIT};
-    const struct op *spec = &m->groups[g].spec;
-    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
-        if (op_has(spec, others[i]))
+    int kind = -1;
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        int g = pod_group(t), shown = t->shown_group;
+        bool its = (g >= 0 && family >> g & 1) || (shown >= 0 && family >> shown & 1);
+        if (its && t->dirty == CHANGED)
+            return false; /* the core does not know it yet */
+        if (g < 0 || !(family >> g & 1) || !member_counts(t))
+            continue;
+        if (op_has(&t->spec, A_USES))
             return false;
-    for (int h = 0; h < GROUPS; h++)
-        if (m->groups[h].exists && (op_get(&m->groups[h].spec, A_PARENT, -1) == g ||
-                                    op_get(&m->groups[h].spec, A_BUNDLE, 0) >> g & 1))
+        if (!op_has(&t->spec, A_KIND))
+            continue;
+        if (kind >= 0 && t->spec.value[A_KIND] != kind)
             return false;
-    return m->groups[g].exists && op_get(spec, A_MIN, 0) >= 0;
+        kind = t->spec.value[A_KIND];
+    }
+    return true;
 }
 
-/* What the gang lacks to its minimum; false: nothing, too few members, or too involved to say. */
-static bool ask_of_gang(const struct model *m, int g, struct ask *ask)
+/* What minResources ask for is free on nodes that take pods. */
+static bool resources_free(const struct model *m, uint32_t family, int64_t left[NODES][RESOURCES])
 {
-    if (!simple_group(m, g) || m->groups[g].dirty)
+    for (int g = 0; g < GROUPS; g++)
+        for (int r = 0; r <= R_CPU && family >> g & 1 && m->groups[g].exists; r++) {
+            int64_t sum = 0;
+            for (int n = 0; n < NODES; n++)
+                if (m->nodes[n].exists && !op_has(&m->nodes[n].spec, A_CORDON) && left[n][r] > 0)
+                    sum += left[n][r];
+            if (sum < op_get(&m->groups[g].spec, r == R_GPUS ? A_GPUS : A_CPU, 0))
+                return false;
+        }
+    return true;
+}
+
+static bool is_plain(const struct op *asks)
+{
+    static const enum attr trees[] = {A_SUBA, A_SUBB, A_SUBC, A_SPLIT};
+    for (size_t i = 0; i < ARRAY_SIZE(trees); i++)
+        if (op_has(asks, trees[i]))
+            return false;
+    return true;
+}
+
+/*
+ * What the gang lacks to its minimum; false: nothing, too few members, or too involved to say. Of a
+ * plain group as many as are missing; of a tree all members: if these have room, the needed ones
+ * do.
+ */
+static bool ask_of_gang(const struct model *m, uint32_t family, struct ask *ask)
+{
+    bool has[PODS] = {false}, would[PODS] = {false};
+    int bound = 0, free = 0, only = -1;
+    if (!family_valid(m, family) || !members_plain(m, family))
         return false;
-    int bound = 0, free = 0, kind = -1;
+    for (int g = 0; g < GROUPS; g++) {
+        if (!(family >> g & 1))
+            continue;
+        if (m->groups[g].dirty)
+            return false;
+        only = g;
+    }
     *ask = (struct ask){.nodes = ~UINT32_C(0)};
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
-        if (pod_group(t) != g)
+        int g = pod_group(t);
+        if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
-        if (t->dirty == CHANGED)
-            return false; /* the core does not know it yet */
-        if (!counts(t))
-            continue;
-        if (op_has(&t->spec, A_USES) || (kind >= 0 && op_get(&t->spec, A_KIND, 0) != kind))
-            return false;
-        kind = op_get(&t->spec, A_KIND, 0);
-        if (committed(m, p)) {
-            bound++;
-        } else if (!op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN)) {
-            free++;
+        has[p] = committed(m, p);
+        bool may = !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN);
+        would[p] = has[p] || may;
+        bound += has[p];
+        free += !has[p] && may;
+        if (!has[p] && may)
             ask_for(ask, m, p);
-        }
     }
-    int min = op_get(&m->groups[g].spec, A_MIN, 0);
-    ask->pods = (min > 0 ? min : 1) - bound;
+    if (family_whole(m, family, has) || !family_whole(m, family, would))
+        return false;
+    const struct op *asks = group_asks(m, only);
+    ask->pods = free;
+    if (family == UINT32_C(1) << only && is_plain(asks)) {
+        int min = op_get(asks, A_MIN, 0);
+        ask->pods = (min > 0 ? min : 1) - bound;
+    }
     return ask->pods > 0 && free >= ask->pods;
 }
 
 /* ---- I5 ---- */
 
 struct gangs_seen {
-    enum gang_state state[GROUPS];
-    int planned[GROUPS];
-    bool any_waits, starving;
+    usec_t now, starvation;
+    enum gang_state state[GROUPS]; /* by the group that leads the gang */
+    int planned[GROUPS], place[GROUPS];
+    bool known[GROUPS];
+    bool any_waits; /* without a plan */
+    bool starved;   /* somebody has waited so long that others must stand back */
 };
+
+static bool lacks_plan(const struct gangs_seen *seen, int g)
+{
+    return (seen->state[g] == GANG_WAITING || seen->state[g] == GANG_RECOVERING) &&
+           !seen->planned[g];
+}
 
 static void see_gang(void *arg, const struct gang_view *v)
 {
     struct gangs_seen *seen = arg;
-    int g = v->status.ref->name[1] - '0';
+    int g = v->root->name[1] - '0';
+    seen->known[g] = true;
     seen->state[g] = v->status.state;
     seen->planned[g] = v->planned;
-    if ((v->status.state == GANG_WAITING || v->status.state == GANG_RECOVERING) && !v->planned)
-        seen->any_waits = true;
+    seen->place[g] = v->place;
+    seen->any_waits |= lacks_plan(seen, g);
+    seen->starved |= v->waits && seen->now - v->waits >= seen->starvation;
+}
+
+static struct gangs_seen see_gangs(const struct model *m)
+{
+    struct gang_config config = model_config(m);
+    struct gangs_seen seen = {.now = m->now, .starvation = config.starvation};
+    gang_core_each_gang(m->core, see_gang, &seen);
+    seen.starved |= config.strict_order;
+    return seen;
 }
 
 static bool nodes_known(const struct model *m)
@@ -326,12 +344,18 @@ static bool nodes_known(const struct model *m)
     return charges_known(m);
 }
 
+static bool doubted(const struct model *m, uint32_t family)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (family >> g & 1 && m->now - m->doubted[g] <= DOUBT_LIMIT)
+            return true;
+    return false;
+}
+
 static void check_planned(struct model *m, const struct amounts_seen amounts[NODES])
 {
-    struct gangs_seen seen = {.any_waits = false};
-    gang_core_each_gang(m->core, see_gang, &seen);
-    if (!seen.any_waits || !nodes_known(m) || op_has(&m->config, A_STRICT) ||
-        op_has(&m->config, A_STARVE))
+    struct gangs_seen seen = see_gangs(m);
+    if (!seen.any_waits || !nodes_known(m))
         return;
     int64_t left[NODES][RESOURCES];
     for (int n = 0; n < NODES; n++) {
@@ -342,10 +366,11 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
     }
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
-        bool waits =
-            (seen.state[g] == GANG_WAITING || seen.state[g] == GANG_RECOVERING) && !seen.planned[g];
-        if (waits && m->now - m->doubted[g] > DOUBT_LIMIT && ask_of_gang(m, g, &ask) &&
-            fits(&ask, left))
+        if (!seen.known[g] || !lacks_plan(&seen, g) || (seen.starved && seen.place[g] != 1))
+            continue;
+        uint32_t family = family_of(m, g);
+        if (!doubted(m, family) && ask_of_gang(m, family, &ask) && fits(&ask, left) &&
+            (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)))
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
@@ -380,11 +405,11 @@ void oracle_step(struct model *m)
 
 static bool plannable(const struct pod_truth *t)
 {
-    return counts(t) && t->node < 0 && t->phase < PHASE_SUCCEEDED && !op_has(&t->spec, A_GATED) &&
-           !op_has(&t->spec, A_FOREIGN);
+    return member_counts(t) && t->node < 0 && t->phase < PHASE_SUCCEEDED &&
+           !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN);
 }
 
-/* A pod that may pass singly, and a node with room for it. */
+/* A node with room for the pod; -1: none. */
 static int room_for(const struct model *m, int p, int64_t left[NODES][RESOURCES])
 {
     int64_t need[RESOURCES];
@@ -392,39 +417,63 @@ static int room_for(const struct model *m, int p, int64_t left[NODES][RESOURCES]
     for (int n = 0; n < NODES; n++) {
         bool fit = node_allows(m, p, n);
         for (int r = 0; r < RESOURCES; r++)
-            fit = fit && need[r] <= left[n][r];
+            fit = fit && (need[r] <= left[n][r] || need[r] == 0);
         if (fit)
             return n;
     }
     return -1;
 }
 
+/* An ordinary pod, or one of a gang that is whole and may have more. */
 static bool passes_singly(const struct model *m, int p, const struct gangs_seen *seen)
 {
     int g = pod_group(&m->pods[p]);
     if (g < 0)
         return true;
-    return m->groups[g].exists && simple_group(m, g) && seen->state[g] == GANG_PLACED &&
-           group_whole(m, g);
+    if (op_has(&m->pods[p].spec, A_USES) || !m->groups[g].exists ||
+        family_of(m, g) != UINT32_C(1) << g || op_has(&m->groups[g].spec, A_MAX) ||
+        !is_plain(&m->groups[g].spec) || seen->state[g] != GANG_PLACED)
+        return false;
+    bool has[PODS];
+    for (int i = 0; i < PODS; i++)
+        has[i] = committed(m, i);
+    return family_whole(m, UINT32_C(1) << g, has);
+}
+
+/* A gang that is Recovering keeps what it has, however long it takes. */
+static void less_kept(const struct model *m, const struct gangs_seen *seen,
+                      int64_t left[NODES][RESOURCES])
+{
+    bool keeps = false;
+    for (int g = 0; g < GROUPS; g++)
+        keeps |= seen->known[g] && seen->state[g] == GANG_RECOVERING && seen->planned[g];
+    for (int n = 0; n < NODES && keeps; n++) {
+        struct amounts_seen amounts = {.all = {0}};
+        gang_core_each_amount(m->core, node_name(n), see_amount, &amounts);
+        for (int r = 0; r < R_PORT; r++)
+            left[n][r] -= amounts.reserved[r];
+    }
 }
 
 char *oracle_calm(struct model *m)
 {
-    struct gangs_seen seen = {.any_waits = false};
+    struct gangs_seen seen = see_gangs(m);
     int64_t left[NODES][RESOURCES];
-    gang_core_each_gang(m->core, see_gang, &seen);
     for (int n = 0; n < NODES; n++)
         node_left(m, n, left[n]);
+    less_kept(m, &seen, left);
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
         /* With few holds gangs may keep each other from their quorum for ever. */
-        if (op_has(&m->config, A_HOLDS))
-            break;
-        if (seen.state[g] != GANG_PLACED && ask_of_gang(m, g, &ask) && fits(&ask, left))
+        if (!seen.known[g] || seen.state[g] == GANG_PLACED || op_has(&m->config, A_HOLDS) ||
+            (seen.starved && seen.place[g] != 1))
+            continue;
+        uint32_t family = family_of(m, g);
+        if (ask_of_gang(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left))
             return xasprintf("gang g%d is %s, and %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);
     }
-    for (int p = 0; p < PODS; p++) {
+    for (int p = 0; p < PODS && !seen.starved; p++) {
         if (!plannable(&m->pods[p]) || !passes_singly(m, p, &seen))
             continue;
         int n = room_for(m, p, left);

@@ -143,7 +143,10 @@ static void filter_pod(struct model *m, int p, const struct op *op)
         else if (g >= 0 && oracle_room(m, p, n))
             m->doubted[g] = m->now; /* muster may believe it for a while */
     }
-    t->hidden = hidden && !op_has(op, A_SAMPLE);
+    if (g >= 0 && m->n_queue) /* the list is older than what comes in the same step */
+        m->doubted[g] = m->now;
+    t->learnt = !t->shown;
+    t->hidden = hidden && !(op_has(op, A_SAMPLE) && n_names);
     if (n_names == 0) {
         sched_nominated(m, p, -1);
         t->sleep = SLEEPS_PLUGINS;
@@ -153,6 +156,8 @@ static void filter_pod(struct model *m, int p, const struct op *op)
         names[n_names++] = strangers[i];
     int nominated = t->nominated;
     ask_filter(m, p, names, n_names, op_get(op, A_PICK, 0));
+    if (g >= 0 && op->joined)
+        m->doubted[g] = m->now;
     if (nominated >= 0) /* tried in vain there: cleared, unless muster writes it anew */
         sched_nominated(m, p, -1);
 }
@@ -332,6 +337,7 @@ static void refused(struct model *m, const struct request *r)
     struct pod_truth *t = &m->pods[r->pod];
     if (t->serial == r->serial) {
         t->lost = -1;
+        t->ghost = false;
         if (pod_group(t) >= 0)
             group_excuse(m, pod_group(t));
     }
