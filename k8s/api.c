@@ -103,6 +103,10 @@ static int set_pod(void *feed, json_t *object, struct err *err)
     struct gang_event ev = {.kind = GANG_EV_POD_SET, .pod = decode_pod(object, err)};
     if (!ev.pod)
         return -1;
+    if (ev.pod->group.name) {
+        cleanup_free char *owners = dialect_owners(object);
+        groups_linked(api_of(feed)->groups, &ev.pod->group, owners);
+    }
     post(api_of(feed), &ev);
     return 0;
 }

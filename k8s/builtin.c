@@ -86,6 +86,15 @@ static void show_node(struct builtin *b, json_t *json, bool gone)
     cache_set_node(b, json);
 }
 
+static void note_owners(struct builtin *b, const struct gang_pod_facts *pod, const json_t *json)
+{
+    const struct gang_ref *ref = &pod->group;
+    struct object *o =
+        ref->name ? store_find(b, KIND_POD_GROUP, ref->api_group, ref->ns, ref->name) : NULL;
+    if (o && !o->owners)
+        o->owners = dialect_owners(json);
+}
+
 static void show_pod(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
@@ -100,6 +109,7 @@ static void show_pod(struct builtin *b, json_t *json, bool gone)
         skipped(&err);
         return;
     }
+    note_owners(b, ev.pod, json);
     builtin_post(b, &ev);
     sched_show_pod(b, json);
 }
@@ -274,7 +284,7 @@ static void write_status(struct builtin *b, const struct gang_status *status)
         store_find(b, KIND_POD_GROUP, status->ref->api_group, status->ref->ns, status->ref->name);
     if (!d || !o || time_parse(builtin_timestamp(b, stamp), &wall, NULL) < 0)
         return;
-    json_t *patch = d->status(status, o->json, wall);
+    json_t *patch = d->status(status, &(struct dialect_view){o->json, o->owners, wall});
     if (patch)
         store_patch(b, o, patch);
     json_decref(patch);

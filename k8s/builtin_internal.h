@@ -31,6 +31,7 @@ struct object {
     char *key; /* in builtin.objects[kind] */
     json_t *json;
     char *uid;
+    char *owners; /* PodGroups: of the first pod that has some */
     /* Jobs */
     int64_t next_index;
     int64_t batch; /* pods to create in the next batch */

@@ -259,6 +259,7 @@ static void object_free(struct object *o)
 {
     free(o->key);
     free(o->uid);
+    free(o->owners);
     json_decref(o->json);
     free(o);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/buf.h"
 #include "k8s/dialect_common.h"
-
 #include "k8s/field.h"
 
 const struct dialect *const dialects[] = {
@@ -141,4 +141,19 @@ const char *dialect_role(const struct dialect *dialect, const json_t *pod)
             return role;
     }
     return NULL;
+}
+
+/* Source: scheduler-plugins podgroup_controller.go fillOccupiedObj. */
+char *dialect_owners(const json_t *pod)
+{
+    enum { MOST = 8 };
+    cleanup_buf struct buf b = BUF_INIT;
+    const char *ns = field_peek(pod, "metadata", "namespace", NULL);
+    const json_t *owners = json_object_get(json_object_get(pod, "metadata"), "ownerReferences");
+    for (size_t i = 0; i < json_array_size(owners) && i < MOST; i++) {
+        const char *name = field_peek(json_array_get(owners, i), "name", NULL);
+        if (name)
+            buf_printf(&b, "%s%s/%.253s", b.len ? "," : "", ns ? ns : "default", name);
+    }
+    return b.len ? buf_steal(&b) : NULL;
 }

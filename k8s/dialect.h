@@ -24,6 +24,13 @@ struct dialect_key {
     const char *name;
 };
 
+/* What a status is written into. */
+struct dialect_view {
+    const json_t *group; /* the object as last seen; NULL: never */
+    const char *owners;  /* of its pods, see dialect_owners(); NULL: not known */
+    usec_t wall;         /* for the times of conditions */
+};
+
 struct dialect {
     const char *name;            /* "volcano", for config and people */
     const char *api_group;       /* "scheduling.volcano.sh" */
@@ -44,12 +51,9 @@ struct dialect {
      * and the default timeout are already set. -1: what it says is wrong, see gang_group_facts.
      */
     int (*decode)(const json_t *object, struct gang_group_facts *facts, struct err *err);
-    /*
-     * The status to write, as a JSON merge patch of the whole object ({"status": {…}}), given the
-     * object as last seen (may be NULL) and the wall clock for condition times; NULL when nothing
-     * would change. The caller owns it. NULL in a declared dialect.
-     */
-    json_t *(*status)(const struct gang_status *status, const json_t *group, usec_t wall);
+    /* The status to write, as a JSON merge patch of the whole object ({"status": {…}}); NULL when
+     * nothing would change. The caller owns it. NULL in a declared dialect. */
+    json_t *(*status)(const struct gang_status *status, const struct dialect_view *view);
 };
 
 /* All dialects, in the order in which links are looked for; NULL at the end. */
@@ -69,5 +73,8 @@ bool dialect_has_objects(const struct dialect *dialect);
 const struct dialect *dialect_of_pod(const json_t *pod, const char **ret_name, char **ret_bad);
 /* Borrowed from the pod; NULL when it has none. */
 const char *dialect_role(const struct dialect *dialect, const json_t *pod);
+/* What owns the pod, as PodGroups say it: "namespace/name", several joined by a comma; NULL:
+ * nothing does. The caller frees it. */
+char *dialect_owners(const json_t *pod);
 
 #endif

@@ -123,10 +123,16 @@ const char *dialect_phase(const struct dialect_phases *phases, const struct gang
 
 /* ---- drafting ---- */
 
-struct status_draft draft_begin(const json_t *group, usec_t wall)
+struct status_draft draft_begin(const struct dialect_view *view)
 {
     return (struct status_draft){
-        .old = json_object_get(group, "status"), .patch = json_object(), .wall = wall};
+        .old = json_object_get(view->group, "status"), .patch = json_object(), .wall = view->wall};
+}
+
+void draft_once(struct status_draft *d, const char *key, const char *value)
+{
+    if (value && !not_empty(field_peek(d->old, key, NULL)))
+        json_object_set_new(d->patch, key, json_string(value));
 }
 
 void draft_string(struct status_draft *d, const char *key, const char *value)
@@ -141,7 +147,7 @@ void draft_count(struct status_draft *d, const char *key, int64_t value)
         json_object_set_new(d->patch, key, json_integer(value));
 }
 
-static json_t *find_condition(const json_t *conditions, const char *type)
+json_t *find_condition(const json_t *conditions, const char *type)
 {
     for (size_t i = 0; i < json_array_size(conditions); i++) {
         json_t *c = json_array_get(conditions, i);
@@ -149,6 +155,26 @@ static json_t *find_condition(const json_t *conditions, const char *type)
             return c;
     }
     return NULL;
+}
+
+char *next_transition(const json_t *conditions)
+{
+    long last = 0;
+    for (size_t i = 0; i < json_array_size(conditions); i++) {
+        const char *text = field_peek(json_array_get(conditions, i), "transitionID", NULL);
+        size_t len = text ? strlen(text) : 0;
+        /* Others put a UUID there. */
+        if (len > 0 && len < 10 && strspn(text, "0123456789") == len)
+            last = strtol(text, NULL, 10) > last ? strtol(text, NULL, 10) : last;
+    }
+    return xasprintf("%ld", last + 1);
+}
+
+char *status_words(const struct gang_status *status)
+{
+    if (!*status->help)
+        return xstrdup(status->text);
+    return xasprintf("%s%sTo fit: %s", status->text, *status->text ? ". " : "", status->help);
 }
 
 /* The list as it will be, to look at. */
@@ -190,6 +216,10 @@ void draft_condition(struct status_draft *d, const char *type, bool status, cons
         c = json_object();
         json_array_append_new(list, c);
     }
+    if (d->numbered && !same_status) {
+        cleanup_free char *number = next_transition(list);
+        json_object_set_new(c, "transitionID", json_string(number));
+    }
     json_object_set_new(c, "type", json_string(type));
     json_object_set_new(c, "status", json_string(word));
     json_object_set_new(c, "reason", json_string(reason));
@@ -212,7 +242,18 @@ void draft_scheduled(struct status_draft *d, const struct gang_status *status)
     const char *reason = gang_reason_name(status->reason);
     if (!*reason)
         reason = scheduled ? "Scheduled" : gang_state_name(status->state);
-    draft_condition(d, "PodGroupScheduled", scheduled, reason, status->text);
+    cleanup_free char *words = status_words(status);
+    draft_condition(d, "PodGroupScheduled", scheduled, reason, words);
+}
+
+void draft_occupied(struct status_draft *d, const struct gang_status *status,
+                    const struct dialect_view *view)
+{
+    char now[32];
+    if (status->state == GANG_ASSEMBLING)
+        return;
+    draft_once(d, "occupiedBy", view->owners);
+    draft_once(d, "scheduleStartTime", time_format(view->wall, now));
 }
 
 json_t *draft_end(struct status_draft *d)

@@ -4,7 +4,7 @@
  *
  * A status is drafted beside the object as last seen:
  *
- *     struct status_draft d = draft_begin(group, wall);
+ *     struct status_draft d = draft_begin(view);
  *     draft_string(&d, "phase", "Pending");
  *     draft_count(&d, "running", 3);
  *     draft_condition(&d, "Unschedulable", true, "NotEnoughResources", "...");
@@ -62,9 +62,12 @@ struct status_draft {
     json_t *patch;      /* what differs */
     json_t *conditions; /* the whole new list, once one differs */
     usec_t wall;
+    bool numbered; /* each transition of a condition gets a number, transitionID */
 };
 
-struct status_draft draft_begin(const json_t *group, usec_t wall);
+struct status_draft draft_begin(const struct dialect_view *view);
+/* Where nothing is there yet; value NULL: nothing to say. */
+void draft_once(struct status_draft *d, const char *key, const char *value);
 void draft_string(struct status_draft *d, const char *key, const char *value);
 /* An absent count is 0. */
 void draft_count(struct status_draft *d, const char *key, int64_t value);
@@ -80,5 +83,15 @@ void draft_condition_clear(struct status_draft *d, const char *type, const char 
  * core's reason and text. */
 void draft_scheduled(struct status_draft *d, const struct gang_status *status);
 json_t *draft_end(struct status_draft *d);
+
+/* The one of this type in a list of conditions, borrowed, or NULL. */
+json_t *find_condition(const json_t *conditions, const char *type);
+/* The transitionID of the next transition in a list of conditions: they count up. */
+char *next_transition(const json_t *conditions);
+/* Why the gang waits and what would help, as a message for people; the caller frees it. */
+char *status_words(const struct gang_status *status);
+/* A group that has enough members says since when it is scheduled, and whose pods it has. */
+void draft_occupied(struct status_draft *d, const struct gang_status *status,
+                    const struct dialect_view *view);
 
 #endif

@@ -195,14 +195,54 @@ static const struct dialect_phases kai_phases = {
     .timed_out = "Failed",
 };
 
-static json_t *kai_status(const struct gang_status *s, const json_t *group, usec_t wall)
+/* Whoever uses KAI's own API looks there; "default" is its pool of all nodes. */
+static void kai_unschedulable(struct status_draft *d, const struct gang_status *s,
+                              const struct dialect_view *view)
 {
-    struct status_draft d = draft_begin(group, wall);
+    static const char type[] = "UnschedulableOnNodePool";
+    const char *version = field_peek(view->group, "apiVersion", NULL);
+    if (!str_eq(version, "scheduling.run.ai/v2alpha2"))
+        return;
+    bool waits = s->state == GANG_WAITING || s->state == GANG_BACKED_OFF;
+    const json_t *list = json_object_get(d->old, "schedulingConditions");
+    const json_t *old = find_condition(list, type);
+    bool waited = str_eq(field_peek(old, "status", NULL), "True");
+    cleanup_free char *words = waits ? status_words(s) : xstrdup("");
+    if (waits == waited && (!waits || str_eq(field_peek(old, "message", NULL), words)))
+        return;
+    json_t *changed = json_is_array(list) ? json_deep_copy(list) : json_array();
+    json_t *c = find_condition(changed, type);
+    if (!c) {
+        c = json_object();
+        json_array_append_new(changed, c);
+    }
+    const char *pool =
+        field_peek(view->group, "metadata", "labels", "kai.scheduler/node-pool", NULL);
+    if (waits != waited) {
+        char now[32];
+        cleanup_free char *number = next_transition(list);
+        json_object_set_new(c, "transitionID", json_string(number));
+        json_object_set_new(c, "lastTransitionTime", json_string(time_format(d->wall, now)));
+    }
+    json_t *reasons =
+        waits ? json_pack("[{s:s, s:s}]", "reason", gang_reason_name(s->reason), "message", words)
+              : json_array();
+    json_object_update_new(c, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "type", type, "nodePool",
+                                        pool ? pool : "default", "status", waits ? "True" : "False",
+                                        "reason", "Unschedulable", "message", words, "reasons",
+                                        reasons));
+    json_object_set_new(d->patch, "schedulingConditions", changed);
+}
+
+static json_t *kai_status(const struct gang_status *s, const struct dialect_view *view)
+{
+    struct status_draft d = draft_begin(view);
     int pending = s->members - s->running - s->succeeded;
     draft_string(&d, "phase", dialect_phase(&kai_phases, s));
     draft_count(&d, "pending", pending > 0 ? pending : 0);
     draft_counts(&d, s);
     draft_scheduled(&d, s);
+    kai_unschedulable(&d, s, view);
     return draft_end(&d);
 }
 

@@ -31,12 +31,13 @@ static const struct dialect_phases sigs_phases = {
     .timed_out = "Failed",
 };
 
-static json_t *sigs_status(const struct gang_status *s, const json_t *group, usec_t wall)
+static json_t *sigs_status(const struct gang_status *s, const struct dialect_view *view)
 {
-    struct status_draft d = draft_begin(group, wall);
+    struct status_draft d = draft_begin(view);
     draft_string(&d, "phase", dialect_phase(&sigs_phases, s));
     draft_count(&d, "scheduled", s->bound);
     draft_counts(&d, s);
+    draft_occupied(&d, s, view);
     draft_scheduled(&d, s);
     return draft_end(&d);
 }

@@ -128,32 +128,45 @@ static const struct {
     [GANG_BACKED_OFF] = {"Pending", true}, [GANG_DONE] = {"Completed", false},
 };
 
+/* Volcano's words for what it has words for. */
+static const char *const volcano_reasons[REASON_MAX] = {
+    [REASON_NOT_ENOUGH_MEMBERS] = "NotEnoughTasks",
+    [REASON_MEMBERS_GATED] = "NotEnoughTasks",
+    [REASON_FOREIGN_SCHEDULER] = "NotEnoughTasks",
+    [REASON_NOT_ENOUGH_RESOURCES] = "NotEnoughResources",
+    [REASON_NO_MATCHING_NODE] = "NotEnoughResources",
+    [REASON_MIN_RESOURCES] = "NotEnoughResources",
+    [REASON_BEHIND] = "NotEnoughResources",
+    [REASON_NO_ROOM] = "NotEnoughResources",
+};
+
 static const char *volcano_reason(const struct gang_status *s)
 {
-    switch (s->reason) {
-    case REASON_GROUP_INVALID:
-    case REASON_NOT_ENOUGH_MEMBERS:
-    case REASON_MEMBERS_GATED:
-    case REASON_FOREIGN_SCHEDULER:
-        return "NotEnoughTasks";
-    default:
-        return "NotEnoughResources";
-    }
+    /* There are enough of them, but not of each kind. */
+    if (s->reason == REASON_NOT_ENOUGH_MEMBERS && s->members >= s->needed)
+        return "NotEnoughPodsOfTask";
+    if (volcano_reasons[s->reason])
+        return volcano_reasons[s->reason];
+    if (s->state == GANG_RECOVERING)
+        return s->failed > 0 ? "PodFailed" : "PodDeleted";
+    return s->reason == REASON_NONE ? gang_state_name(s->state) : gang_reason_name(s->reason);
 }
 
 /* The Scheduled condition's reason is a sentence in Volcano; tools look for it. */
 #define VOLCANO_READY "tasks in gang are ready to be scheduled"
 
-static json_t *volcano_status(const struct gang_status *s, const json_t *group, usec_t wall)
+static json_t *volcano_status(const struct gang_status *s, const struct dialect_view *view)
 {
-    struct status_draft d = draft_begin(group, wall);
+    struct status_draft d = draft_begin(view);
     const char *reason = volcano_states[s->state].unschedulable ? volcano_reason(s) : NULL;
     bool partial = reason && s->running > 0;
+    d.numbered = true;
     draft_string(&d, "phase", partial ? "Unknown" : volcano_states[s->state].phase);
     draft_counts(&d, s);
     if (reason) {
         draft_condition_clear(&d, "Scheduled", reason);
-        draft_condition(&d, "Unschedulable", true, reason, s->text);
+        cleanup_free char *words = status_words(s);
+        draft_condition(&d, "Unschedulable", true, reason, words);
     } else if (s->state == GANG_PLACED || s->state == GANG_DONE) {
         draft_condition_clear(&d, "Unschedulable", "Scheduled");
         draft_condition(&d, "Scheduled", true, VOLCANO_READY, "");

@@ -29,11 +29,12 @@ static const struct dialect_phases xk8s_phases = {
     .finished = "Finished",
 };
 
-static json_t *xk8s_status(const struct gang_status *s, const json_t *group, usec_t wall)
+static json_t *xk8s_status(const struct gang_status *s, const struct dialect_view *view)
 {
-    struct status_draft d = draft_begin(group, wall);
+    struct status_draft d = draft_begin(view);
     draft_string(&d, "phase", dialect_phase(&xk8s_phases, s));
     draft_counts(&d, s);
+    draft_occupied(&d, s, view);
     draft_scheduled(&d, s);
     return draft_end(&d);
 }

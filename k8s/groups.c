@@ -9,16 +9,36 @@
 /* By then the watch has shown our own write, or something newer. */
 #define WRITTEN_MAX_AGE (5 * USEC_PER_SEC)
 
+/* A CRD may be replaced by one that has the field. */
+#define DROPPED_AGE (300 * USEC_PER_SEC)
+
+/* A writer who has set a field back so often in that time gets his way for as long. */
+#define MAX_CONTESTS 5
+#define CONTEST_AGE  (600 * USEC_PER_SEC)
+
 #define MAX_DIALECTS 16
+#define MAX_DROPPED  8
 
 struct group {
     json_t *seen;    /* from the watch */
     json_t *written; /* from a reply, until the watch has caught up */
     usec_t written_at;
+    char *owners;
+    json_t *ours; /* fields of the status as we wrote them last, without times */
+    json_t *left; /* fields that are another writer's for now; NULL: none */
+    int contests;
+    usec_t contested_at; /* the last time */
+};
+
+/* A field that the server does not keep. */
+struct dropped {
+    char field[GROUPS_FIELD];
+    usec_t at;
 };
 
 struct groups {
     struct groups_served served[MAX_DIALECTS]; /* as in dialects[] */
+    struct dropped dropped[MAX_DIALECTS][MAX_DROPPED];
     size_t n_served;
     struct map groups; /* key -> struct group */
 };
@@ -37,6 +57,9 @@ static void group_free(struct group *one)
 {
     json_decref(one->seen);
     json_decref(one->written);
+    json_decref(one->ours);
+    json_decref(one->left);
+    free(one->owners);
     free(one);
 }
 
@@ -59,6 +82,7 @@ void groups_serve(struct groups *g, const struct dialect *dialect, const char *v
             snprintf(g->served[i].version, sizeof g->served[i].version, "%s",
                      version ? version : "");
             g->served[i].status_subresource = status_subresource;
+            memset(g->dropped[i], 0, sizeof g->dropped[i]);
         }
 }
 
@@ -127,4 +151,156 @@ const json_t *groups_seen(struct groups *g, const struct gang_ref *ref, usec_t n
     if (one->written && now - one->written_at > WRITTEN_MAX_AGE)
         json_decref(STEAL(one->written));
     return one->written ? one->written : one->seen;
+}
+
+static struct group *find(const struct groups *g, const struct gang_ref *ref)
+{
+    cleanup_free char *key = groups_key(ref);
+    return map_get(&g->groups, key);
+}
+
+void groups_linked(struct groups *g, const struct gang_ref *ref, const char *owners)
+{
+    struct group *one = find(g, ref);
+    if (one && !one->owners)
+        one->owners = xstrdup_null(owners);
+}
+
+const char *groups_owners(const struct groups *g, const struct gang_ref *ref)
+{
+    const struct group *one = find(g, ref);
+    return one ? one->owners : NULL;
+}
+
+/* ---- what is of no use to write ---- */
+
+/* The fields that the server drops in this API. */
+static struct dropped *dropped_of(struct groups *g, const struct gang_ref *ref)
+{
+    for (size_t i = 0; i < g->n_served; i++)
+        if (str_eq(g->served[i].dialect->api_group, ref->api_group))
+            return g->dropped[i];
+    return NULL;
+}
+
+static struct dropped *find_dropped(struct dropped *list, const char *field, usec_t now)
+{
+    for (size_t i = 0; i < MAX_DROPPED; i++)
+        if (strcmp(list[i].field, field) == 0 && now - list[i].at < DROPPED_AGE)
+            return &list[i];
+    return NULL;
+}
+
+static void note_dropped(struct dropped *list, const char *field, usec_t now)
+{
+    struct dropped *d = &list[0];
+    for (size_t i = 1; i < MAX_DROPPED && strcmp(d->field, field) != 0; i++)
+        if (list[i].at < d->at || strcmp(list[i].field, field) == 0)
+            d = &list[i];
+    snprintf(d->field, sizeof d->field, "%s", field);
+    d->at = now;
+}
+
+/* A copy without what is new each time it is written. */
+static json_t *without_times(const json_t *value)
+{
+    json_t *copy = json_deep_copy(value);
+    for (size_t i = 0; i < json_array_size(copy); i++) {
+        json_object_del(json_array_get(copy, i), "lastTransitionTime");
+        json_object_del(json_array_get(copy, i), "transitionID");
+    }
+    return copy;
+}
+
+static bool same_as_ours(const struct group *one, const char *field, const json_t *value)
+{
+    const json_t *ours = json_object_get(one->ours, field);
+    cleanup_json json_t *plain = ours ? without_times(value) : NULL;
+    return ours && json_equal(ours, plain);
+}
+
+/* Whether a field that is to be written is as we wrote it before: then somebody has set it back. */
+static bool note_contest(struct group *one, const json_t *status, usec_t now,
+                         char field[GROUPS_FIELD])
+{
+    const char *key;
+    json_t *value;
+    json_t *contested = json_object();
+    json_object_foreach((json_t *)(uintptr_t)status, key, value)
+    {
+        if (!same_as_ours(one, key, value))
+            continue;
+        snprintf(field, GROUPS_FIELD, "%s", key);
+        json_object_set_new(contested, key, json_true());
+    }
+    bool any = json_object_size(contested) > 0;
+    if (any) {
+        one->contests = now - one->contested_at > CONTEST_AGE ? 1 : one->contests + 1;
+        one->contested_at = now;
+    }
+    if (!any || one->contests < MAX_CONTESTS) {
+        json_decref(contested);
+        return false;
+    }
+    json_decref(one->left);
+    one->left = contested;
+    one->contests = 0;
+    return true;
+}
+
+static void leave_to_others(struct group *one, json_t *status, usec_t now)
+{
+    const char *key;
+    json_t *value;
+    if (now - one->contested_at > CONTEST_AGE)
+        json_decref(STEAL(one->left));
+    json_object_foreach(one->left, key, value)
+    {
+        (void)value;
+        json_object_del(status, key);
+    }
+}
+
+bool groups_trim(struct groups *g, const struct gang_ref *ref, json_t *status, usec_t now,
+                 char field[GROUPS_FIELD])
+{
+    struct group *one = find(g, ref);
+    struct dropped *dropped = dropped_of(g, ref);
+    if (!one || !dropped)
+        return false;
+    const char *key;
+    json_t *value;
+    void *next;
+    json_object_foreach_safe(status, next, key, value)
+    {
+        (void)value;
+        if (find_dropped(dropped, key, now))
+            json_object_del(status, key);
+    }
+    leave_to_others(one, status, now);
+    if (!note_contest(one, status, now, field))
+        return false;
+    leave_to_others(one, status, now);
+    return true;
+}
+
+void groups_wrote(struct groups *g, const struct gang_ref *ref, const json_t *status,
+                  const json_t *object, usec_t now)
+{
+    struct group *one = find(g, ref);
+    struct dropped *dropped = dropped_of(g, ref);
+    const json_t *kept = json_object_get(object, "status");
+    const char *key;
+    json_t *value;
+    if (!one || !dropped)
+        return;
+    if (!one->ours)
+        one->ours = json_object();
+    json_object_foreach((json_t *)(uintptr_t)status, key, value)
+    {
+        if (json_object_get(kept, key))
+            json_object_set_new(one->ours, key, without_times(value));
+        else
+            note_dropped(dropped, key, now);
+    }
 }

@@ -4,7 +4,11 @@
  *
  * A status is written as the difference to what is there (dialect.h), so what is there must be
  * known: watches set it, and so do the replies to our own writes, which are newer than what the
- * watch has shown for a moment. API thread only.
+ * watch has shown for a moment.
+ *
+ * Two things would make us write the same for ever: a server whose schema does not have a field
+ * drops it, and another writer may keep setting it to something else. groups_trim() takes such
+ * fields out of what is about to be written. API thread only.
  */
 #ifndef MUSTER_K8S_GROUPS_H
 #define MUSTER_K8S_GROUPS_H
@@ -18,6 +22,8 @@ struct groups_served {
     char version[32]; /* "" while it is not served */
     bool status_subresource;
 };
+
+#define GROUPS_FIELD 32
 
 struct groups *groups_new(void);
 struct groups *groups_free(struct groups *g);
@@ -35,6 +41,22 @@ void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object
 void groups_gone(struct groups *g, const struct gang_ref *ref);
 /* The newest form known; borrowed until the next call; NULL when there is no such group. */
 const json_t *groups_seen(struct groups *g, const struct gang_ref *ref, usec_t now);
+
+/* A pod of the group has these owners (dialect_owners()); remembered once, while the group is
+ * known. */
+void groups_linked(struct groups *g, const struct gang_ref *ref, const char *owners);
+/* NULL: not known; borrowed until the group is gone. */
+const char *groups_owners(const struct groups *g, const struct gang_ref *ref);
+
+/*
+ * Takes out of a status what is of no use to write. True: another writer has set the field that is
+ * copied to `field` back so often that it is left to him for a while, from now on.
+ */
+bool groups_trim(struct groups *g, const struct gang_ref *ref, json_t *status, usec_t now,
+                 char field[GROUPS_FIELD]);
+/* The status was written, and `object` is what came of it. */
+void groups_wrote(struct groups *g, const struct gang_ref *ref, const json_t *status,
+                  const json_t *object, usec_t now);
 
 /* "api group/namespace/name"; the caller frees it. */
 char *groups_key(const struct gang_ref *ref);

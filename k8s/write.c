@@ -25,11 +25,13 @@ static void copy_status(struct order *o, const struct gang_status *s)
     o->name = xstrdup(s->ref->name);
     o->uid = xstrdup_null(s->uid);
     o->text = xstrdup(s->text);
+    o->help = xstrdup(s->help);
     o->ref = (struct gang_ref){o->api_group, o->ns, o->name};
     o->status = *s;
     o->status.ref = &o->ref;
     o->status.uid = o->uid;
     o->status.text = o->text;
+    o->status.help = o->help;
 }
 
 static void copy_event(struct order *o, const struct gang_effect *e)
@@ -92,6 +94,7 @@ struct order *order_free(struct order *o)
     free(o->object_kind);
     free(o->reason);
     free(o->text);
+    free(o->help);
     free(o);
     return NULL;
 }
@@ -226,6 +229,7 @@ void flight_end(struct flight *f)
     client_timer_clear(w->o.client, &f->retry);
     list_remove(&f->link);
     order_free(f->order);
+    json_decref(f->sent);
     free(f->event_name);
     free(f);
     writer_pump(w);
@@ -351,7 +355,7 @@ static bool replace_nomination(struct writer *w, struct order *o)
 static void set_phase(struct order *o)
 {
     const struct dialect *d = dialect_of_objects(o->api_group);
-    cleanup_json json_t *patch = d ? d->status(&o->status, /* group= */ NULL, 0) : NULL;
+    cleanup_json json_t *patch = d ? d->status(&o->status, &(struct dialect_view){0}) : NULL;
     const char *phase = field_peek(patch, "status", "phase", NULL);
     snprintf(o->phase, sizeof o->phase, "%s", phase ? phase : "");
 }
@@ -482,6 +486,7 @@ struct writer *writer_free(struct writer *w)
             client_cancel(w->o.client, f->call);
         client_timer_clear(w->o.client, &f->retry);
         order_free(f->order);
+        json_decref(f->sent);
         free(f->event_name);
         free(f);
     }

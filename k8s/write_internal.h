@@ -25,6 +25,7 @@ struct order {
     char *api_group;     /* STATUS, EVENT of a PodGroup */
     char *object_kind;   /* EVENT */
     char *reason, *text; /* EVENT; text also STATUS */
+    char *help;          /* STATUS */
     bool warning;        /* EVENT */
     struct gang_ref ref; /* STATUS: borrows from the above */
     struct gang_status status;
@@ -70,7 +71,9 @@ struct flight {
     void (*done)(struct flight *f, const struct client_reply *reply);
     struct client_timer retry;
     int tries;
-    char *event_name; /* EVENT: of the object that is patched or made */
+    json_t *sent;                 /* STATUS: the fields that are written */
+    char contested[GROUPS_FIELD]; /* STATUS: the field that is left to another writer */
+    char *event_name;             /* EVENT: of the object that is patched or made */
 };
 
 /* Events that were sent before: the same again counts up. */

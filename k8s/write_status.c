@@ -2,7 +2,8 @@
 /*
  * The status of a PodGroup: what its dialect would change of the object as last seen, as a merge
  * patch that only applies to that very version of it. Somebody else was faster: read again, look
- * again.
+ * again. Somebody else keeps setting a field to something else: it is left to him (groups.h), and
+ * the log says who he is.
  */
 #include <limits.h>
 
@@ -44,8 +45,47 @@ static void give_up(struct flight *f, const struct client_reply *reply)
 static void take_reply(struct flight *f, const struct client_reply *reply)
 {
     cleanup_json json_t *object = json_loadb(reply->body, reply->len, 0, NULL);
+    if (!json_is_object(object))
+        return;
+    if (f->sent)
+        groups_wrote(f->writer->o.groups, &f->order->ref, f->sent, object, usec_now());
+    groups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
+}
+
+/* Who, other than us, has set that field of the status last. */
+static const char *manager_of(const json_t *object, const char *field)
+{
+    const json_t *list = json_object_get(json_object_get(object, "metadata"), "managedFields");
+    cleanup_free char *key = xasprintf("f:%s", field);
+    const char *found = NULL, *latest = "";
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *entry = json_array_get(list, i);
+        const json_t *status = json_object_get(json_object_get(entry, "fieldsV1"), "f:status");
+        const char *name = field_peek(entry, "manager", NULL);
+        const char *time = field_peek(entry, "time", NULL);
+        if (!name || strcmp(name, "muster") == 0 || !json_object_get(status, key) ||
+            (time && strcmp(time, latest) < 0))
+            continue;
+        found = name;
+        latest = time ? time : latest;
+    }
+    return found;
+}
+
+/* What is left of the status goes on its way. */
+static void contested_done(struct flight *f, const struct client_reply *reply)
+{
+    cleanup_json json_t *object =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    const char *manager = manager_of(object, f->contested);
+    cleanup_free char *key = groups_key(&f->order->ref);
+    log_warning("another writer keeps changing the status of a PodGroup; it is left to it for "
+                "ten minutes",
+                "podgroup", key, "field", f->contested, "writer", manager ? manager : "unknown",
+                NULL);
     if (json_is_object(object))
         groups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
+    status_send(f);
 }
 
 static void reread_done(struct flight *f, const struct client_reply *reply)
@@ -61,7 +101,8 @@ static void reread_done(struct flight *f, const struct client_reply *reply)
     flight_end(f);
 }
 
-static void reread(struct flight *f, const struct groups_served *served)
+static void read_group(struct flight *f, const struct groups_served *served,
+                       void (*done)(struct flight *f, const struct client_reply *reply))
 {
     cleanup_buf struct buf path = BUF_INIT;
     put_group_path(&path, served, f->order, /* status= */ false);
@@ -72,7 +113,7 @@ static void reread(struct flight *f, const struct groups_served *served)
                                          .path = buf_str(&path),
                                          .timeout = WRITE_TIMEOUT,
                                          .max_body = GROUP_MAX_BODY},
-                reread_done);
+                done);
 }
 
 static void patch_done(struct flight *f, const struct client_reply *reply)
@@ -81,7 +122,8 @@ static void patch_done(struct flight *f, const struct client_reply *reply)
     if (client_ok(reply)) {
         take_reply(f, reply);
     } else if (!reply->error && reply->status == 409 && served) {
-        reread(f, served);
+        json_decref(STEAL(f->sent)); /* it was not */
+        read_group(f, served, reread_done);
         return;
     } else if (reply_is_temporary(reply) && flight_retry(f, INT_MAX, RETRY_FIRST)) {
         return;
@@ -91,24 +133,47 @@ static void patch_done(struct flight *f, const struct client_reply *reply)
     flight_end(f);
 }
 
-void status_send(struct flight *f)
+/* The patch to send; NULL: there is nothing to write. */
+static json_t *status_patch(struct flight *f, const struct groups_served *served)
 {
-    struct order *o = f->order;
+    const struct order *o = f->order;
     struct groups *groups = f->writer->o.groups;
-    const struct groups_served *served = groups_served(groups, o->api_group);
-    const json_t *seen = groups_seen(groups, &o->ref, usec_now());
+    usec_t now = usec_now();
+    const json_t *seen = groups_seen(groups, &o->ref, now);
     const char *uid = field_peek(seen, "metadata", "uid", NULL);
-    cleanup_json json_t *patch = NULL;
     /* Gone, or another object under the same name: the core will say something new about it. */
-    if (served && uid && (!o->uid || str_eq(uid, o->uid)))
-        patch = served->dialect->status(&o->status, seen, usec_wall());
-    if (!patch) {
-        flight_end(f);
-        return;
+    if (!served || !uid || (o->uid && !str_eq(uid, o->uid)))
+        return NULL;
+    struct dialect_view view = {seen, groups_owners(groups, &o->ref), usec_wall()};
+    json_t *patch = served->dialect->status(&o->status, &view);
+    json_t *status = json_object_get(patch, "status");
+    if (!groups_trim(groups, &o->ref, status, now, f->contested))
+        f->contested[0] = '\0';
+    if (json_object_size(status) == 0 && !f->contested[0]) {
+        json_decref(patch);
+        return NULL;
     }
     json_object_set_new(patch, "metadata",
                         json_pack("{s:s, s:s}", "uid", uid, "resourceVersion",
                                   field_peek(seen, "metadata", "resourceVersion", NULL)));
+    return patch;
+}
+
+void status_send(struct flight *f)
+{
+    const struct order *o = f->order;
+    const struct groups_served *served = groups_served(f->writer->o.groups, o->api_group);
+    cleanup_json json_t *patch = status_patch(f, served);
+    if (!patch) {
+        flight_end(f);
+        return;
+    }
+    if (f->contested[0]) {
+        read_group(f, served, contested_done);
+        return;
+    }
+    json_decref(f->sent);
+    f->sent = json_incref(json_object_get(patch, "status"));
     cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
     cleanup_buf struct buf path = BUF_INIT;
     put_group_path(&path, served, o, /* status= */ true);

@@ -752,6 +752,7 @@ static void a_status_is_written_through_the_dialect(void **state)
                                        .uid = "u",
                                        .state = GANG_PLACED,
                                        .text = "",
+                                       .help = "",
                                        .ever_placed = true,
                                        .min_member = 2,
                                        .needed = 2,

@@ -32,9 +32,17 @@ static struct gang_status status_of(enum gang_state state)
                                 .state = state,
                                 .reason = REASON_NOT_ENOUGH_RESOURCES,
                                 .text = "8 members needed, room for 6",
+                                .help = "",
                                 .min_member = 8,
                                 .needed = 8,
                                 .members = 8};
+}
+
+/* What a dialect would write over this object at that time. */
+static json_t *status_at(const struct dialect *d, const struct gang_status *s, const json_t *object,
+                         usec_t wall)
+{
+    return d->status(s, &(struct dialect_view){.group = object, .wall = wall});
 }
 
 static void phases_follow_the_gang(void **state)
@@ -70,7 +78,7 @@ static void phases_follow_the_gang(void **state)
         s.timed_out = cases[i].timed_out;
         const char *const want[] = {cases[i].kai, cases[i].volcano, cases[i].sigs, cases[i].xk8s};
         for (size_t g = 0; g < ARRAY_SIZE(groups); g++) {
-            cleanup_json json_t *patch = dialect_by_group(groups[g])->status(&s, NULL, WALL);
+            cleanup_json json_t *patch = status_at(dialect_by_group(groups[g]), &s, NULL, WALL);
             const char *phase = field_peek(patch, "status", "phase", NULL);
             if (!str_eq(phase, want[g]))
                 fail_msg("case %zu, %s: %s instead of %s", i, groups[g], phase, want[g]);
@@ -120,14 +128,15 @@ static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **stat
     struct gang_status s = status_of(GANG_ASSEMBLING);
     s.reason = REASON_NOT_ENOUGH_MEMBERS;
     s.text = "3 of 8 members exist";
-    json_t *patch = d->status(&s, object, WALL);
+    s.members = 3;
+    json_t *patch = status_at(d, &s, object, WALL);
     apply_patch(object, patch);
     json_decref(patch);
     assert_condition(object, "Unschedulable", "True", "NotEnoughTasks", "3 of 8 members exist",
                      "2024-02-29T12:00:00Z");
 
     s = status_of(GANG_WAITING);
-    patch = d->status(&s, object, WALL + 60 * USEC_PER_SEC);
+    patch = status_at(d, &s, object, WALL + 60 * USEC_PER_SEC);
     apply_patch(object, patch);
     json_decref(patch);
     /* Another reason, but unschedulable since the same moment. */
@@ -137,7 +146,7 @@ static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **stat
 
     s = status_of(GANG_PLACED);
     s.bound = 8;
-    patch = d->status(&s, object, WALL + 120 * USEC_PER_SEC);
+    patch = status_at(d, &s, object, WALL + 120 * USEC_PER_SEC);
     apply_patch(object, patch);
     json_decref(patch);
     assert_condition(object, "Unschedulable", "False", "Scheduled", "", "2024-02-29T12:02:00Z");
@@ -154,13 +163,13 @@ static void nothing_is_written_when_nothing_changed(void **state)
             cleanup_json json_t *object = parse("{\"metadata\":{\"name\":\"g\"}}");
             struct gang_status s = status_of((enum gang_state)i);
             s.failed = 1;
-            json_t *patch = (*d)->status(&s, object, WALL);
+            json_t *patch = status_at(*d, &s, object, WALL);
             assert_non_null(patch);
             apply_patch(object, patch);
             json_decref(patch);
-            assert_null((*d)->status(&s, object, WALL + USEC_PER_SEC));
+            assert_null(status_at(*d, &s, object, WALL + USEC_PER_SEC));
             s.running = 5;
-            patch = (*d)->status(&s, object, WALL + USEC_PER_SEC);
+            patch = status_at(*d, &s, object, WALL + USEC_PER_SEC);
             assert_int_equal(
                 json_integer_value(json_object_get(json_object_get(patch, "status"), "running")),
                 5);
@@ -189,7 +198,8 @@ static void counters_are_written(void **state)
         {"scheduling.sigs.k8s.io", "running", 5}, {"scheduling.x-k8s.io", "succeeded", 2},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        cleanup_json json_t *patch = dialect_by_group(cases[i].api_group)->status(&s, NULL, WALL);
+        cleanup_json json_t *patch =
+            status_at(dialect_by_group(cases[i].api_group), &s, NULL, WALL);
         const json_t *n = json_object_get(json_object_get(patch, "status"), cases[i].key);
         assert_int_equal(json_integer_value(n), cases[i].want);
     }
@@ -202,16 +212,212 @@ static void S05_condition_carries_the_reason_in_words(void **state)
                                          "scheduling.x-k8s.io"};
     for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
         struct gang_status s = status_of(GANG_WAITING);
-        cleanup_json json_t *patch = dialect_by_group(groups[i])->status(&s, NULL, WALL);
+        cleanup_json json_t *patch = status_at(dialect_by_group(groups[i]), &s, NULL, WALL);
         assert_condition(patch, "PodGroupScheduled", "False", "NotEnoughResources",
                          "8 members needed, room for 6", "2024-02-29T12:00:00Z");
         s = status_of(GANG_PLACED);
         s.reason = REASON_NONE;
         s.text = "";
-        cleanup_json json_t *after = dialect_by_group(groups[i])->status(&s, patch, WALL);
+        cleanup_json json_t *after = status_at(dialect_by_group(groups[i]), &s, patch, WALL);
         assert_condition(after, "PodGroupScheduled", "True", "Scheduled", "",
                          "2024-02-29T12:00:00Z");
     }
+}
+
+/* ---- words ---- */
+
+static void what_would_help_is_a_sentence_of_its_own(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *help, *want;
+    } cases[] = {
+        {"room for 6", "", "room for 6"},
+        {"room for 6", "2 more nvidia.com/gpu", "room for 6. To fit: 2 more nvidia.com/gpu"},
+        {"", "minMember 6", "To fit: minMember 6"},
+    };
+    for (const struct dialect *const *d = dialects; *d; d++)
+        for (size_t i = 0; dialect_has_objects(*d) && i < ARRAY_SIZE(cases); i++) {
+            struct gang_status s = status_of(GANG_WAITING);
+            s.text = cases[i].text;
+            s.help = cases[i].help;
+            cleanup_json json_t *patch = status_at(*d, &s, NULL, WALL);
+            const char *type =
+                str_eq((*d)->name, "volcano") ? "Unschedulable" : "PodGroupScheduled";
+            assert_string_equal(field_peek(condition(patch, type), "message", NULL), cases[i].want);
+        }
+}
+
+/* ---- Volcano ---- */
+
+static void volcano_says_why_in_its_own_words(void **state)
+{
+    (void)state;
+    static const struct {
+        enum gang_state state;
+        enum gang_reason_code reason;
+        int members, failed;
+        const char *want;
+    } cases[] = {
+        {GANG_WAITING, REASON_NOT_ENOUGH_RESOURCES, 8, 0, "NotEnoughResources"},
+        {GANG_WAITING, REASON_NO_MATCHING_NODE, 8, 0, "NotEnoughResources"},
+        {GANG_WAITING, REASON_MIN_RESOURCES, 8, 0, "NotEnoughResources"},
+        {GANG_WAITING, REASON_BEHIND, 8, 0, "NotEnoughResources"},
+        {GANG_WAITING, REASON_NOT_UNIFORM, 8, 0, "MembersDiffer"},
+        {GANG_ASSEMBLING, REASON_NOT_ENOUGH_MEMBERS, 7, 0, "NotEnoughTasks"},
+        {GANG_ASSEMBLING, REASON_NOT_ENOUGH_MEMBERS, 9, 0, "NotEnoughPodsOfTask"},
+        {GANG_ASSEMBLING, REASON_MEMBERS_GATED, 8, 0, "NotEnoughTasks"},
+        {GANG_ASSEMBLING, REASON_GROUP_INVALID, 8, 0, "InvalidPodGroup"},
+        /* All found a place, but not all came to it in time: resources were not what lacked. */
+        {GANG_BACKED_OFF, REASON_SCHEDULE_TIMEOUT, 8, 0, "ScheduleTimeout"},
+        {GANG_BACKED_OFF, REASON_BIND_REFUSED, 8, 0, "BindingRefused"},
+        {GANG_RECOVERING, REASON_NONE, 7, 0, "PodDeleted"},
+        {GANG_RECOVERING, REASON_NONE, 7, 1, "PodFailed"},
+        {GANG_RECOVERING, REASON_NOT_ENOUGH_RESOURCES, 8, 1, "NotEnoughResources"},
+        {GANG_BACKED_OFF, REASON_NONE, 8, 0, "BackedOff"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct gang_status s = status_of(cases[i].state);
+        s.reason = cases[i].reason;
+        s.members = cases[i].members;
+        s.failed = cases[i].failed;
+        cleanup_json json_t *patch =
+            status_at(dialect_by_group("scheduling.volcano.sh"), &s, NULL, WALL);
+        const char *got = field_peek(condition(patch, "Unschedulable"), "reason", NULL);
+        if (!str_eq(got, cases[i].want))
+            fail_msg("case %zu: %s instead of %s", i, got, cases[i].want);
+    }
+}
+
+static void volcano_counts_transitions(void **state)
+{
+    (void)state;
+    const struct dialect *d = dialect_by_group("scheduling.volcano.sh");
+    cleanup_json json_t *object =
+        parse("{\"metadata\":{\"name\":\"g\"},\"status\":{\"conditions\":[{\"type\":\"Other\","
+              "\"transitionID\":\"9b1d1c7e-0000\"},{\"type\":\"Older\",\"transitionID\":\"6\"}]}}");
+    static const struct {
+        enum gang_state state;
+        const char *text, *unschedulable, *scheduled; /* their transitionID */
+    } steps[] = {
+        {GANG_WAITING, "room for 6", "7", NULL},
+        {GANG_WAITING, "room for 7", "7", NULL}, /* other words are no transition */
+        {GANG_PLACED, "", "8", "9"},
+        {GANG_WAITING, "room for 0", "11", "10"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+        struct gang_status s = status_of(steps[i].state);
+        s.text = steps[i].text;
+        cleanup_json json_t *patch = status_at(d, &s, object, WALL);
+        apply_patch(object, patch);
+        const char *a = field_peek(condition(object, "Unschedulable"), "transitionID", NULL);
+        const char *b = field_peek(condition(object, "Scheduled"), "transitionID", NULL);
+        if (!str_eq(a, steps[i].unschedulable) || !str_eq(b, steps[i].scheduled))
+            fail_msg("step %zu: %s %s", i, a, b);
+    }
+}
+
+/* ---- KAI ---- */
+
+static const json_t *pool_condition(const json_t *object)
+{
+    return json_array_get(
+        json_object_get(json_object_get(object, "status"), "schedulingConditions"), 0);
+}
+
+static void kai_tells_its_own_readers_too(void **state)
+{
+    (void)state;
+    const struct dialect *d = dialect_by_group("scheduling.run.ai");
+    cleanup_json json_t *object = parse(
+        "{\"apiVersion\":\"scheduling.run.ai/v2alpha2\",\"metadata\":{\"name\":\"g\",\"labels\":{"
+        "\"kai.scheduler/node-pool\":\"a100\"}}}");
+    struct gang_status s = status_of(GANG_PLANNED);
+    json_t *patch = status_at(d, &s, object, WALL);
+    assert_null(pool_condition(patch)); /* there was nothing wrong yet */
+    json_decref(patch);
+
+    s = status_of(GANG_WAITING);
+    s.help = "2 more nvidia.com/gpu";
+    patch = status_at(d, &s, object, WALL);
+    apply_patch(object, patch);
+    json_decref(patch);
+    const json_t *c = pool_condition(object);
+    static const char *const want[][2] = {
+        {"type", "UnschedulableOnNodePool"},
+        {"nodePool", "a100"},
+        {"status", "True"},
+        {"reason", "Unschedulable"},
+        {"message", "8 members needed, room for 6. To fit: 2 more nvidia.com/gpu"},
+        {"transitionID", "1"},
+        {"lastTransitionTime", "2024-02-29T12:00:00Z"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+        assert_string_equal(field_peek(c, want[i][0], NULL), want[i][1]);
+    const json_t *why = json_array_get(json_object_get(c, "reasons"), 0);
+    assert_string_equal(field_peek(why, "reason", NULL), "NotEnoughResources");
+    assert_null(status_at(d, &s, object, WALL + USEC_PER_SEC));
+
+    s = status_of(GANG_PLACED);
+    patch = status_at(d, &s, object, WALL + 60 * USEC_PER_SEC);
+    apply_patch(object, patch);
+    json_decref(patch);
+    c = pool_condition(object);
+    assert_string_equal(field_peek(c, "status", NULL), "False");
+    assert_string_equal(field_peek(c, "transitionID", NULL), "2");
+    assert_string_equal(field_peek(c, "lastTransitionTime", NULL), "2024-02-29T12:01:00Z");
+    assert_int_equal(json_array_size(json_object_get(c, "reasons")), 0);
+}
+
+static void the_recipe_has_no_conditions_of_node_pools(void **state)
+{
+    (void)state;
+    cleanup_json json_t *object =
+        parse("{\"apiVersion\":\"scheduling.run.ai/v2\",\"metadata\":{\"name\":\"g\"}}");
+    struct gang_status s = status_of(GANG_WAITING);
+    cleanup_json json_t *patch = status_at(dialect_by_group("scheduling.run.ai"), &s, object, WALL);
+    assert_null(pool_condition(patch));
+    assert_string_equal(field_peek(patch, "status", "phase", NULL), "Pending");
+}
+
+/* ---- scheduler-plugins ---- */
+
+static void S13_who_occupies_a_group_is_written_once(void **state)
+{
+    (void)state;
+    static const char *const groups[] = {"scheduling.x-k8s.io", "scheduling.sigs.k8s.io"};
+    cleanup_json json_t *pod = parse(
+        "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"ownerReferences\":[{\"kind\":\"Job\","
+        "\"name\":\"train\"},{\"kind\":\"X\",\"name\":\"y\"}]}}");
+    cleanup_free char *owners = dialect_owners(pod);
+    assert_string_equal(owners, "ml/train,ml/y");
+    for (size_t i = 0; i < ARRAY_SIZE(groups); i++) {
+        const struct dialect *d = dialect_by_group(groups[i]);
+        cleanup_json json_t *object = parse("{\"metadata\":{\"name\":\"g\"}}");
+        struct gang_status s = status_of(GANG_ASSEMBLING);
+        struct dialect_view view = {object, owners, WALL};
+        json_t *patch = d->status(&s, &view);
+        assert_null(field_peek(patch, "status", "occupiedBy", NULL));
+        assert_null(field_peek(patch, "status", "scheduleStartTime", NULL));
+        json_decref(patch);
+
+        s = status_of(GANG_WAITING);
+        patch = d->status(&s, &view);
+        apply_patch(object, patch);
+        json_decref(patch);
+        assert_string_equal(field_peek(object, "status", "occupiedBy", NULL), "ml/train,ml/y");
+        assert_string_equal(field_peek(object, "status", "scheduleStartTime", NULL),
+                            "2024-02-29T12:00:00Z");
+
+        s = status_of(GANG_PLACED);
+        view = (struct dialect_view){object, "ml/other", WALL + 60 * USEC_PER_SEC};
+        patch = d->status(&s, &view);
+        assert_null(field_peek(patch, "status", "occupiedBy", NULL));
+        assert_null(field_peek(patch, "status", "scheduleStartTime", NULL));
+        json_decref(patch);
+    }
+    cleanup_json json_t *alone = parse("{\"metadata\":{\"name\":\"p\"}}");
+    assert_null(dialect_owners(alone));
 }
 
 int main(void)
@@ -222,6 +428,12 @@ int main(void)
         cmocka_unit_test(nothing_is_written_when_nothing_changed),
         cmocka_unit_test(counters_are_written),
         cmocka_unit_test(S05_condition_carries_the_reason_in_words),
+        cmocka_unit_test(what_would_help_is_a_sentence_of_its_own),
+        cmocka_unit_test(volcano_says_why_in_its_own_words),
+        cmocka_unit_test(volcano_counts_transitions),
+        cmocka_unit_test(kai_tells_its_own_readers_too),
+        cmocka_unit_test(the_recipe_has_no_conditions_of_node_pools),
+        cmocka_unit_test(S13_who_occupies_a_group_is_written_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,128 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Effects as API calls: what is sent, how often, in what order, and what comes of it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "writer_fixture.h"
 
 #include <stdio.h>
-#include <sys/eventfd.h>
-#include <unistd.h>
 
 #include "base/log.h"
-#include "fake_api.h"
-#include "k8s/field.h"
-#include "k8s/write.h"
-
-#define POD(p)  "/api/v1/namespaces/ns/pods/" p
-#define BINDING "POST " POD("p") "/binding"
-#define GROUP   "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g"
-#define GROUP_OF(version, rest)                                                                    \
-    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\",\"resourceVersion\":"       \
-    "\"" version "\"}" rest "}"
-#define EVENTS "POST /api/v1/namespaces/ns/events"
-
-struct fixture {
-    struct fake_api *api;
-    struct api_metrics *metrics;
-    struct client *client;
-    struct groups *groups;
-    struct writer *writer;
-    struct cluster_sink sink;
-    struct buf heard; /* "bind:uid:node:outcome " and "read:…" */
-    int fd;
-};
-
-static char *letters(const char *s)
-{
-    return (char *)(uintptr_t)s;
-}
-
-static void on_event(void *arg, struct gang_event *ev)
-{
-    static const char *const outcomes[] = {"ok", "refused", "unclear", "unbound"};
-    struct fixture *x = arg;
-    buf_printf(&x->heard, "%s:%s:%s:%s ", ev->kind == GANG_EV_BIND_DONE ? "bind" : "read",
-               ev->result.uid, ev->result.node ? ev->result.node : "-",
-               outcomes[ev->result.outcome]);
-    gang_event_done(ev);
-}
-
-static void make_writer(struct fixture *x, int bindings, double rate, double burst)
-{
-    x->writer = writer_new(&(struct writer_options){.client = x->client,
-                                                    .groups = x->groups,
-                                                    .metrics = x->metrics,
-                                                    .sink = &x->sink,
-                                                    .bindings = bindings,
-                                                    .events_per_second = rate,
-                                                    .events_burst = burst});
-}
-
-static int set_up(void **state)
-{
-    struct fixture *x = xcalloc(1, sizeof *x);
-    struct err err;
-    x->api = fake_start();
-    x->metrics = api_metrics_new();
-    x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
-    x->groups = groups_new();
-    x->sink = (struct cluster_sink){on_event, x};
-    x->fd = eventfd(0, EFD_CLOEXEC);
-    make_writer(x, 4, 0, 0);
-    *state = x;
-    return x->client ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *x = *state;
-    writer_free(x->writer);
-    client_free(x->client);
-    groups_free(x->groups);
-    api_metrics_free(x->metrics);
-    fake_stop(x->api);
-    buf_done(&x->heard);
-    close(x->fd);
-    free(x);
-    return 0;
-}
-
-#define run_until(x, condition)                                                                    \
-    do {                                                                                           \
-        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
-        while (!(condition)) {                                                                     \
-            if (usec_now() > limit_)                                                               \
-                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
-            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
-        }                                                                                          \
-    } while (0)
-
-static void apply(struct fixture *x, const struct gang_effect *e)
-{
-    writer_take(x->writer, order_new(e));
-    writer_pump(x->writer);
-}
-
-static void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name,
-                       const char *uid, const char *node)
-{
-    struct gang_effect e = {.kind = kind};
-    e.pod.ns = "ns";
-    e.pod.name = name;
-    e.pod.uid = uid;
-    e.pod.node = node;
-    apply(x, &e);
-}
-
-static json_t *body_of(struct fixture *x, const char *route, size_t n)
-{
-    json_t *json = json_loads(fake_body(x->api, route, n), 0, NULL);
-    assert_non_null(json);
-    return json;
-}
 
 /* ---- bindings ---- */
 
@@ -360,141 +242,7 @@ static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
     }
 }
 
-/* ---- statuses ---- */
-
-static void status_effect(struct fixture *x, enum gang_state state, int running)
-{
-    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
-    struct gang_effect e = {.kind = GANG_STATUS};
-    e.status = (struct gang_status){.ref = &ref,
-                                    .uid = "gu",
-                                    .state = state,
-                                    .text = "why",
-                                    .min_member = 8,
-                                    .needed = 8,
-                                    .members = 8,
-                                    .running = running};
-    apply(x, &e);
-}
-
-static void show_group(struct fixture *x, const char *text)
-{
-    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
-    cleanup_json json_t *json = json_loads(text, 0, NULL);
-    assert_non_null(json);
-    groups_set(x->groups, &ref, json);
-}
-
-static void serve(struct fixture *x, bool subresource)
-{
-    groups_serve(x->groups, dialect_by_group("scheduling.volcano.sh"), "v1beta1", subresource);
-}
-
-static void a_status_goes_where_the_server_keeps_it(void **state)
-{
-    struct fixture *x = *state;
-    show_group(x, GROUP_OF("5", ""));
-    serve(x, true);
-    fake_answer(x->api, "PATCH " GROUP "/status", 200, GROUP_OF("6", ""));
-    status_effect(x, GANG_WAITING, 0);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP "/status"), 1);
-    assert_string_equal(fake_query(x->api, "PATCH " GROUP "/status", 0), "fieldManager=muster");
-    cleanup_json json_t *body = body_of(x, "PATCH " GROUP "/status", 0);
-    assert_string_equal(field_peek(body, "metadata", "uid", NULL), "gu");
-    assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "5");
-    assert_string_equal(field_peek(body, "status", "phase", NULL), "Pending");
-    serve(x, false);
-    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("7", ""));
-    status_effect(x, GANG_PLACED, 0);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
-}
-
-static void an_unchanged_status_is_not_written(void **state)
-{
-    struct fixture *x = *state;
-    serve(x, false);
-    show_group(x, GROUP_OF("5", ",\"status\":{\"phase\":\"Inqueue\"}"));
-    status_effect(x, GANG_PLANNED, 0);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
-}
-
-static void our_own_write_is_known_before_the_watch_shows_it(void **state)
-{
-    struct fixture *x = *state;
-    serve(x, false);
-    show_group(x, GROUP_OF("5", ""));
-    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\"}"));
-    status_effect(x, GANG_PLANNED, 0);
-    run_until(x, !writer_busy(x->writer));
-    status_effect(x, GANG_PLANNED, 0); /* nothing new */
-    run_until(x, !writer_busy(x->writer));
-    show_group(x, GROUP_OF("5", "")); /* an old form arrives late */
-    status_effect(x, GANG_PLANNED, 0);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
-}
-
-static void a_conflict_is_read_and_tried_again(void **state)
-{
-    struct fixture *x = *state;
-    serve(x, false);
-    show_group(x, GROUP_OF("5", ""));
-    fake_answer(x->api, "PATCH " GROUP, 409, "{\"message\":\"the object has been modified\"}");
-    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("10", ""));
-    fake_answer(x->api, "GET " GROUP, 200,
-                GROUP_OF("9", ",\"status\":{\"conditions\":[{\"type\":\"Other\"}]}"));
-    status_effect(x, GANG_WAITING, 0);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 2);
-    cleanup_json json_t *body = body_of(x, "PATCH " GROUP, 1);
-    assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "9");
-    const json_t *list = json_object_get(json_object_get(body, "status"), "conditions");
-    assert_int_equal(json_array_size(list), 2); /* somebody else's is kept */
-}
-
-static void a_group_that_is_gone_or_another_one_is_left_alone(void **state)
-{
-    struct fixture *x = *state;
-    status_effect(x, GANG_WAITING, 0); /* not served */
-    serve(x, false);
-    status_effect(x, GANG_WAITING, 0); /* never seen */
-    show_group(x, "{\"metadata\":{\"uid\":\"other\",\"resourceVersion\":\"5\"}}");
-    status_effect(x, GANG_WAITING, 0); /* another object of that name */
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
-    show_group(x, GROUP_OF("6", ""));
-    fake_answer(x->api, "PATCH " GROUP, 404, "{}");
-    status_effect(x, GANG_WAITING, 0);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
-}
-
-static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state)
-{
-    struct fixture *x = *state;
-    serve(x, false);
-    show_group(x, GROUP_OF("5", ""));
-    fake_answer_late(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ""));
-    status_effect(x, GANG_WAITING, 0); /* Pending, under way */
-    run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
-    status_effect(x, GANG_PLANNED, 0); /* Inqueue */
-    status_effect(x, GANG_PLACED, 1);  /* Running, 1 … 8 */
-    for (int i = 2; i <= 8; i++)
-        status_effect(x, GANG_PLACED, i);
-    fake_release(x->api);
-    run_until(x, !writer_busy(x->writer));
-    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
-    assert_int_equal(fake_peak(x->api, "PATCH " GROUP), 1);
-    cleanup_json json_t *second = body_of(x, "PATCH " GROUP, 1);
-    cleanup_json json_t *third = body_of(x, "PATCH " GROUP, 2);
-    assert_string_equal(field_peek(second, "status", "phase", NULL), "Inqueue");
-    assert_string_equal(field_peek(third, "status", "phase", NULL), "Running");
-    assert_int_equal(
-        json_integer_value(json_object_get(json_object_get(third, "status"), "running")), 8);
-}
+/* ---- events ---- */
 
 static void nothing_is_written_about_a_gang_without_an_object(void **state)
 {
@@ -511,8 +259,6 @@ static void nothing_is_written_about_a_gang_without_an_object(void **state)
     e.event.reason = e.event.message = "x";
     assert_null(order_new(&e));
 }
-
-/* ---- events ---- */
 
 static void event_effect(struct fixture *x, const char *uid, const char *message)
 {
@@ -592,7 +338,6 @@ static void events_are_bounded_in_rate_and_number(void **state)
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(binding_names_pod_uid_and_node),
         TEST(C06_outcome_of_a_binding_is_definite_only_when_it_is),
@@ -607,12 +352,6 @@ int main(void)
         TEST(C06_an_eviction_names_that_very_pod),
         TEST(C06_an_eviction_that_a_budget_forbids_is_asked_for_again),
         TEST(C06_an_eviction_that_cannot_be_is_not_asked_for_again),
-        TEST(a_status_goes_where_the_server_keeps_it),
-        TEST(an_unchanged_status_is_not_written),
-        TEST(our_own_write_is_known_before_the_watch_shows_it),
-        TEST(a_conflict_is_read_and_tried_again),
-        TEST(a_group_that_is_gone_or_another_one_is_left_alone),
-        TEST(S05_figures_overtake_each_other_but_no_phase_is_skipped),
         TEST(nothing_is_written_about_a_gang_without_an_object),
         TEST(an_event_names_its_object_and_counts_up),
         TEST(events_are_bounded_in_rate_and_number),

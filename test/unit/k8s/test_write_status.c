@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The status of a PodGroup: where it is written, how often, and when it is left to others. */
+#include "writer_fixture.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "k8s/dialect.h"
+
+/* ---- what is logged ---- */
+
+/* What is written to stderr from now on goes to a file; returns what was stderr. */
+static int capture_log(FILE **file)
+{
+    int saved = dup(STDERR_FILENO);
+    *file = tmpfile();
+    assert_non_null(*file);
+    dup2(fileno(*file), STDERR_FILENO);
+    log_setup(LOG_WARNING, LOG_TEXT);
+    return saved;
+}
+
+/* The text; stderr is what it was. */
+static char *end_capture(FILE *file, int saved)
+{
+    log_setup(LOG_ERROR, LOG_TEXT);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    struct buf text = BUF_INIT;
+    char piece[512];
+    rewind(file);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0;)
+        buf_append(&text, piece, n);
+    fclose(file);
+    return buf_steal(&text);
+}
+
+/* ---- statuses ---- */
+
+static void status_effect(struct fixture *x, enum gang_state state, int running)
+{
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
+    struct gang_effect e = {.kind = GANG_STATUS};
+    e.status = (struct gang_status){.ref = &ref,
+                                    .uid = "gu",
+                                    .state = state,
+                                    .text = "why",
+                                    .help = "",
+                                    .min_member = 8,
+                                    .needed = 8,
+                                    .members = 8,
+                                    .running = running};
+    apply(x, &e);
+}
+
+static void show_group(struct fixture *x, const char *text)
+{
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
+    cleanup_json json_t *json = json_loads(text, 0, NULL);
+    assert_non_null(json);
+    groups_set(x->groups, &ref, json);
+}
+
+static void serve(struct fixture *x, bool subresource)
+{
+    groups_serve(x->groups, dialect_by_group("scheduling.volcano.sh"), "v1beta1", subresource);
+}
+
+static void a_status_goes_where_the_server_keeps_it(void **state)
+{
+    struct fixture *x = *state;
+    show_group(x, GROUP_OF("5", ""));
+    serve(x, true);
+    fake_answer(x->api, "PATCH " GROUP "/status", 200, GROUP_OF("6", ""));
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP "/status"), 1);
+    assert_string_equal(fake_query(x->api, "PATCH " GROUP "/status", 0), "fieldManager=muster");
+    cleanup_json json_t *body = body_of(x, "PATCH " GROUP "/status", 0);
+    assert_string_equal(field_peek(body, "metadata", "uid", NULL), "gu");
+    assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "5");
+    assert_string_equal(field_peek(body, "status", "phase", NULL), "Pending");
+    serve(x, false);
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("7", ""));
+    status_effect(x, GANG_PLACED, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+}
+
+static void an_unchanged_status_is_not_written(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ",\"status\":{\"phase\":\"Inqueue\"}"));
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
+}
+
+static void our_own_write_is_known_before_the_watch_shows_it(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\"}"));
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    status_effect(x, GANG_PLANNED, 0); /* nothing new */
+    run_until(x, !writer_busy(x->writer));
+    show_group(x, GROUP_OF("5", "")); /* an old form arrives late */
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+}
+
+static void a_conflict_is_read_and_tried_again(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 409, "{\"message\":\"the object has been modified\"}");
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("10", ""));
+    fake_answer(x->api, "GET " GROUP, 200,
+                GROUP_OF("9", ",\"status\":{\"conditions\":[{\"type\":\"Other\"}]}"));
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 2);
+    cleanup_json json_t *body = body_of(x, "PATCH " GROUP, 1);
+    assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), "9");
+    const json_t *list = json_object_get(json_object_get(body, "status"), "conditions");
+    assert_int_equal(json_array_size(list), 2); /* somebody else's is kept */
+}
+
+static void a_field_that_the_server_does_not_keep_is_not_written_again(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    /* A schema without conditions and counters. */
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Pending\"}"));
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    status_effect(x, GANG_BACKED_OFF, 3); /* other words, other figures: nothing that it keeps */
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP),
+                     2); /* 3 running was not known to be lost */
+    cleanup_json json_t *second = body_of(x, "PATCH " GROUP, 1);
+    const json_t *status = json_object_get(second, "status");
+    assert_null(json_object_get(status, "conditions"));
+    assert_int_equal(json_integer_value(json_object_get(status, "running")), 3);
+    /* A new schema: it is tried again. */
+    serve(x, false);
+    status_effect(x, GANG_WAITING, 3);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
+}
+
+/* The server takes what is written; another writer then sets the phase back. */
+static void another_writer_is_not_fought_for_ever(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    fake_answer(x->api, "PATCH " GROUP, 200,
+                GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\",\"running\":1}"));
+    fake_answer(
+        x->api, "GET " GROUP, 200,
+        "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\",\"resourceVersion\":"
+        "\"99\","
+        "\"managedFields\":[{\"manager\":\"muster\",\"fieldsV1\":{\"f:status\":{\"f:phase\":{}}}},"
+        "{\"manager\":\"old\",\"time\":\"2026-01-01T00:00:00Z\",\"fieldsV1\":{\"f:status\":{\"f:"
+        "phase\":{"
+        "}}}},"
+        "{\"manager\":\"vc-scheduler\",\"time\":\"2026-01-02T00:00:00Z\",\"fieldsV1\":{\"f:"
+        "status\":{"
+        "\"f:phase\":{}}}},"
+        "{\"manager\":\"other\",\"time\":\"2026-01-03T00:00:00Z\",\"fieldsV1\":{\"f:spec\":{}}}]},"
+        "\"status\":{\"phase\":\"Odd\",\"running\":1}}");
+    FILE *log;
+    int saved = capture_log(&log);
+    for (int i = 0; i < 20; i++) {
+        cleanup_free char *text =
+            xasprintf("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\","
+                      "\"resourceVersion\":\"v%d\"},\"status\":{\"phase\":\"Odd\",\"running\":1}}",
+                      i);
+        show_group(x, GROUP_OF("6", "")); /* ours */
+        show_group(x, text);
+        status_effect(x, GANG_PLANNED, 1);
+        run_until(x, !writer_busy(x->writer));
+    }
+    cleanup_free char *text = end_capture(log, saved);
+    /* The first, and five that found it set back again, of which the last was not sent. */
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 5);
+    assert_int_equal(fake_count(x->api, "GET " GROUP), 1);
+    const char *line = strstr(text, "another writer keeps changing the status of a PodGroup");
+    assert_non_null(line);
+    assert_non_null(strstr(line, "podgroup=\"scheduling.volcano.sh/ns/g\" field=\"phase\" "
+                                 "writer=\"vc-scheduler\""));
+    assert_null(strstr(line + 1, "another writer"));
+    /* Other fields are still written. */
+    status_effect(x, GANG_PLANNED, 2);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 6);
+    assert_null(strstr(fake_body(x->api, "PATCH " GROUP, 5), "phase"));
+    assert_non_null(strstr(fake_body(x->api, "PATCH " GROUP, 5), "\"running\":2"));
+}
+
+static void a_phase_that_comes_back_is_no_contest(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    for (int i = 0; i < 30; i++) {
+        bool waits = i % 2;
+        cleanup_free char *text =
+            xasprintf("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\","
+                      "\"resourceVersion\":\"v%d\"},\"status\":{\"phase\":\"%s\"}}",
+                      i, waits ? "Inqueue" : "Pending");
+        show_group(x, text);
+        fake_answer(x->api, "PATCH " GROUP, 200, text);
+        status_effect(x, waits ? GANG_WAITING : GANG_PLANNED, 0);
+        run_until(x, !writer_busy(x->writer));
+    }
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 30);
+}
+
+static void owners_are_remembered_while_the_group_is_known(void **state)
+{
+    struct fixture *x = *state;
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
+    groups_linked(x->groups, &ref, "ns/a");
+    assert_null(groups_owners(x->groups, &ref)); /* not known yet */
+    show_group(x, GROUP_OF("5", ""));
+    groups_linked(x->groups, &ref, NULL); /* a pod of its own */
+    groups_linked(x->groups, &ref, "ns/a");
+    groups_linked(x->groups, &ref, "ns/b");
+    assert_string_equal(groups_owners(x->groups, &ref), "ns/a");
+    groups_gone(x->groups, &ref);
+    assert_null(groups_owners(x->groups, &ref));
+}
+
+static void a_group_that_is_gone_or_another_one_is_left_alone(void **state)
+{
+    struct fixture *x = *state;
+    status_effect(x, GANG_WAITING, 0); /* not served */
+    serve(x, false);
+    status_effect(x, GANG_WAITING, 0); /* never seen */
+    show_group(x, "{\"metadata\":{\"uid\":\"other\",\"resourceVersion\":\"5\"}}");
+    status_effect(x, GANG_WAITING, 0); /* another object of that name */
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
+    show_group(x, GROUP_OF("6", ""));
+    fake_answer(x->api, "PATCH " GROUP, 404, "{}");
+    status_effect(x, GANG_WAITING, 0);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+}
+
+static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer_late(x->api, "PATCH " GROUP, 200,
+                     GROUP_OF("6", ",\"status\":{\"phase\":\"Pending\",\"running\":0,"
+                                   "\"conditions\":[]}"));
+    status_effect(x, GANG_WAITING, 0); /* Pending, under way */
+    run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
+    status_effect(x, GANG_PLANNED, 0); /* Inqueue */
+    status_effect(x, GANG_PLACED, 1);  /* Running, 1 … 8 */
+    for (int i = 2; i <= 8; i++)
+        status_effect(x, GANG_PLACED, i);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
+    assert_int_equal(fake_peak(x->api, "PATCH " GROUP), 1);
+    cleanup_json json_t *second = body_of(x, "PATCH " GROUP, 1);
+    cleanup_json json_t *third = body_of(x, "PATCH " GROUP, 2);
+    assert_string_equal(field_peek(second, "status", "phase", NULL), "Inqueue");
+    assert_string_equal(field_peek(third, "status", "phase", NULL), "Running");
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(third, "status"), "running")), 8);
+}
+
+int main(void)
+{
+    log_setup(LOG_ERROR, LOG_TEXT);
+    const struct CMUnitTest tests[] = {
+        TEST(a_status_goes_where_the_server_keeps_it),
+        TEST(an_unchanged_status_is_not_written),
+        TEST(our_own_write_is_known_before_the_watch_shows_it),
+        TEST(a_conflict_is_read_and_tried_again),
+        TEST(a_field_that_the_server_does_not_keep_is_not_written_again),
+        TEST(another_writer_is_not_fought_for_ever),
+        TEST(a_phase_that_comes_back_is_no_contest),
+        TEST(owners_are_remembered_while_the_group_is_known),
+        TEST(a_group_that_is_gone_or_another_one_is_left_alone),
+        TEST(S05_figures_overtake_each_other_but_no_phase_is_skipped),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * writer_fixture.h - a writer before an API server that says what the test wants, for the tests of
+ * what is written.
+ */
+#ifndef MUSTER_TEST_WRITER_FIXTURE_H
+#define MUSTER_TEST_WRITER_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "fake_api.h"
+#include "k8s/field.h"
+#include "k8s/write.h"
+
+#define POD(p)  "/api/v1/namespaces/ns/pods/" p
+#define BINDING "POST " POD("p") "/binding"
+#define GROUP   "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g"
+#define GROUP_OF(version, rest)                                                                    \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"g\",\"uid\":\"gu\",\"resourceVersion\":"       \
+    "\"" version "\"}" rest "}"
+#define EVENTS "POST /api/v1/namespaces/ns/events"
+
+struct fixture {
+    struct fake_api *api;
+    struct api_metrics *metrics;
+    struct client *client;
+    struct groups *groups;
+    struct writer *writer;
+    struct cluster_sink sink;
+    struct buf heard; /* "bind:uid:node:outcome " and "read:…" */
+    int fd;
+};
+
+int set_up(void **state);
+int tear_down(void **state);
+/* 0: the defaults. */
+void make_writer(struct fixture *x, int bindings, double rate, double burst);
+void apply(struct fixture *x, const struct gang_effect *e);
+void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name, const char *uid,
+                const char *node);
+/* Of the n-th request of the route; the caller owns it. */
+json_t *body_of(struct fixture *x, const char *route, size_t n);
+char *letters(const char *s);
+
+#define run_until(x, condition)                                                                    \
+    do {                                                                                           \
+        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
+        while (!(condition)) {                                                                     \
+            if (usec_now() > limit_)                                                               \
+                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
+            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
+        }                                                                                          \
+    } while (0)
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif
