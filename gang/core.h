@@ -88,7 +88,7 @@ struct node {
     uint64_t gen;                  /* grows with every change of facts */
     uint64_t freed;                /* core->clock when room last grew here, by our count */
     uint64_t changed;              /* the same, by what kube-scheduler can know */
-    uint64_t woken;                /* core->freed when starved pods were last sent here */
+    uint64_t woken;                /* core->wake_round when starved pods were last sent here */
     int n_woken;                   /* how many */
     uint64_t offered;              /* core->offers of the filter call that last offered it */
     uint32_t offer_index;          /* its place among the names of that call */
@@ -165,7 +165,7 @@ struct pod {
     struct slot *slot;
     uint64_t call; /* bind call not yet answered; 0: none */
     usec_t call_since;
-    uint64_t woken;     /* core->freed when it was last woken from starving */
+    uint64_t woken;     /* core->wake_round when it was last woken from starving */
     bool held;          /* the call waits for the quorum; it asks for the slot's node */
     uint32_t held_node; /* id of that node */
     bool sent;          /* filter named its slot: it is on its way to bind there */
@@ -348,6 +348,9 @@ struct gang_core {
     struct gang *keeper;    /* capacity is kept for this one; NULL: none */
     uint64_t trial;         /* counts plans tried, see place.c */
     uint64_t starved_tried; /* freed when the starved were last looked at */
+    uint64_t wake_round;    /* counts the news for which starved pods are woken */
+    uint64_t round_freed;   /* freed when it began */
+    bool wake_again;        /* the room that was given to those woken may be another's now */
     struct timer wake;
     uint64_t offers;     /* filter calls whose names were looked up */
     struct list starved; /* ordinary pods refused because of reservations */
@@ -564,6 +567,8 @@ void happening_begin(struct gang_core *core, struct gang *gang);
 /* ---- life.c ---- */
 void gang_touch(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
+/* The time of the gang's attempt runs from now, unless it does already. */
+void begin_attempt(struct gang_core *core, struct gang *gang);
 /* The attempt failed: all is released, and the gang waits with jitter before the next. */
 void back_off(struct gang_core *core, struct gang *gang);
 /* Where a gang goes whose plan is gone. */
@@ -654,6 +659,7 @@ void clear_nominations(struct gang_core *core, struct gang *gang);
 /* An ordinary pod (or one of a Placed gang) that reservations keep out sleeps until woken. */
 void starve(struct gang_core *core, struct pod *pod);
 void wake_starved(struct gang_core *core);
+void wake_timer_fired(struct gang_core *core);
 
 /* ---- filter.c ---- */
 void answer_filter(struct gang_core *core, struct gang_event *ev);

@@ -141,7 +141,9 @@ static void fire_timers(struct gang_core *core)
         timer_stop(core, t);
         if (t->kind < GANG_TIMERS)
             gang_timer(core, t->owner, t->kind);
-        else if (t->kind != TIMER_WAKE) /* the step wakes by itself */
+        else if (t->kind == TIMER_WAKE)
+            wake_timer_fired(core);
+        else
             pod_timer_fired(core, t->owner, t->kind);
     }
 }

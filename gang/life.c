@@ -7,7 +7,8 @@
  *      state from what is true. Only planning (plan.c), commit (bind.c) and the timers here make
  *      a state from a decision.
  *   3. An attempt begins when enough members exist and ends when the gang is Placed, or by
- *      timeout: Planned and Waiting gangs then back off. A Recovering gang has no timeout.
+ *      timeout: Planned and Waiting gangs then back off. Of a Recovering gang only a plan has a
+ *      timeout: what it reserves for a member that never comes is given back for a while.
  */
 #include <inttypes.h>
 
@@ -150,14 +151,14 @@ static usec_t attempt_timeout(const struct gang_core *core, const struct gang *g
     return t < TIMEOUT_MAX ? t : TIMEOUT_MAX;
 }
 
-static void begin_attempt(struct gang_core *core, struct gang *gang)
+void begin_attempt(struct gang_core *core, struct gang *gang)
 {
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     if (gang->timers[TIMER_ATTEMPT].node.pos)
         return;
     gang->attempts++;
     timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + attempt_timeout(core, gang));
-    if (gang->waits)
+    if (gang->waits || gang->state == GANG_RECOVERING)
         return;
     gang->waits = core->now;
     if (core->config.starvation)
@@ -259,7 +260,8 @@ static void commit_failed(struct gang_core *core, struct gang *gang, const struc
 {
     if (core->config.evict_on_failed_commit)
         evict_commit(core, gang);
-    if (t->bound == 0 && unit_lacks(gang->root, STAGE_REACHABLE) <= 0)
+    bool refused = gang->reason.code == REASON_BIND_REFUSED;
+    if (t->bound == 0 && refused && unit_lacks(gang->root, STAGE_REACHABLE) <= 0)
         back_off(core, gang); /* every single Binding was refused */
 }
 
@@ -302,8 +304,10 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
             gang->retry = true; /* a slot was lost, or a member came: complete the plan */
     }
     if (some && gang->state != GANG_COMMITTING) {
-        timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
-        timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+        if (gang->state != GANG_RECOVERING) { /* no attempt goes on: the next plan begins one */
+            timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+            timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+        }
         gang_enter(core, gang, GANG_RECOVERING);
     } else if (gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
         gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
@@ -381,7 +385,8 @@ static usec_t jittered(const struct gang *gang, usec_t t)
     return t * 4 / 5 + (usec_t)((h >> 8) % 1000) * (t * 2 / 5) / 1000;
 }
 
-void back_off(struct gang_core *core, struct gang *gang)
+/* Releases all; the next attempt begins after a pause, or when room grows. */
+static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     plan_drop(core, gang, gang->reason.code);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
@@ -391,22 +396,33 @@ void back_off(struct gang_core *core, struct gang *gang)
     if (pause > core->config.backoff_max)
         pause = core->config.backoff_max;
     gang->backoffs++;
-    gang->last_failure = core->now;
     gang->retry = false;
     gang->tried = core->clock; /* its own release is no reason to try again at once */
-    gang_enter(core, gang, GANG_BACKED_OFF);
     timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + jittered(gang, pause));
+}
+
+void back_off(struct gang_core *core, struct gang *gang)
+{
+    pause_attempts(core, gang);
+    if (!core->config.strict_order)
+        gang->last_failure = core->now;
+    gang_enter(core, gang, GANG_BACKED_OFF);
 }
 
 static void attempt_timed_out(struct gang_core *core, struct gang *gang)
 {
-    if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED)
+    bool recovering = gang->state == GANG_RECOVERING && gang->n_slots;
+    if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED && !recovering)
         return;
     core->stats.attempts_timed_out++;
     gang_count(core, gang);
     reason_set(gang, REASON_SCHEDULE_TIMEOUT, reason_timeout(gang, attempt_timeout(core, gang)));
-    gang->timed_out = true;
-    back_off(core, gang);
+    if (recovering) { /* it stays first in line */
+        pause_attempts(core, gang);
+    } else {
+        gang->timed_out = true;
+        back_off(core, gang);
+    }
     tell_event(core, gang, true, "Timeout", gang->reason.text);
 }
 
@@ -426,7 +442,8 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         attempt_timed_out(core, gang);
         break;
     case TIMER_BACKOFF:
-        gang_enter(core, gang, GANG_WAITING);
+        if (gang->state == GANG_BACKED_OFF)
+            gang_enter(core, gang, GANG_WAITING);
         gang->retry = true;
         break;
     case TIMER_HOLD:

@@ -41,7 +41,9 @@ static void announce(struct gang_core *core, struct gang *gang)
     core->stats.plans_made++;
     keep_end(core, gang);
     gang->timed_out = false;
-    if (gang->state != GANG_RECOVERING)
+    if (gang->state == GANG_RECOVERING)
+        begin_attempt(core, gang);
+    else
         gang_enter(core, gang, GANG_PLANNED);
     gang_touch(core, gang);
     reason_set(gang, REASON_PLANNED, xstrdup(""));

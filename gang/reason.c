@@ -400,6 +400,8 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
  */
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
+    if (!gang->reason.text[0]) /* nothing is known yet, and an empty refusal is none */
+        return reason_call(core, REASON_NONE, gang, NULL, NULL);
     bool backed_off = gang->state == GANG_BACKED_OFF; /* says nothing new about why it waits */
     bool new_code = !gang->pod_text || (gang->pod_text_code != gang->reason.code && !backed_off);
     bool due = !backed_off && core->now - gang->pod_text_at >= gang->pod_text_wait;

@@ -36,8 +36,8 @@
     X(BOUND_UNCLEAR, "Binding without a clear result", "A", "", "", "C", "L", "R", "", "", "stays charged; the pod is read, and the same Binding sent again") \
     X(HOPE_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "what was reserved for them is free; those that exist are told how many are missing") \
     X(HOLD_OVER, "oldest held bind must be answered", "", "", "P", "", "", "R", "", "", "all held calls are answered together; the plan stays and the members come again") \
-    X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "B", "", "", "", "", "", "all is released, the gang backs off") \
-    X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "", "AWP", "", "the next attempt begins") \
+    X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "B", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one stays first in line") \
+    X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "the next attempt begins") \
     X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "P", "C", "L", "R", "BP", "D", "the gang is tried again, or told about again") \
     X(RESTART, "muster was started", "AWPLRD", "", "", "", "", "", "", "", "everything is rebuilt from the API: bound members first, then plans")
 /* clang-format on */

@@ -10,10 +10,12 @@
 /* Pods kept out by reservations are woken so many at a time. */
 #define WAKES_PER_STEP 64
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
+/* By then a pod that was woken is bound, or was refused. */
+#define WAKE_AGAIN (5 * USEC_PER_SEC)
 
 static int sent_here(const struct gang_core *core, const struct node *node)
 {
-    return node->woken == core->freed ? node->n_woken : 0;
+    return node->woken == core->wake_round ? node->n_woken : 0;
 }
 
 /* A node that takes the pod beside those that were sent there for the same news. */
@@ -64,6 +66,25 @@ void starve(struct gang_core *core, struct pod *pod)
     core->starved_tried = 0;
 }
 
+/* A pod that was woken may be refused by the scheduler for reasons of its own: after a while its
+ * share of the room is another's. */
+void wake_timer_fired(struct gang_core *core)
+{
+    core->wake_again = core->starved_tried == core->freed;
+}
+
+/* The same news, or the next. */
+static bool round_begins(struct gang_core *core)
+{
+    if (core->starved_tried == core->freed && !core->wake_again)
+        return false;
+    if (core->round_freed != core->freed || core->wake_again)
+        core->wake_round++;
+    core->round_freed = core->starved_tried = core->freed;
+    core->wake_again = false;
+    return true;
+}
+
 /*
  * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
  * there is room for, a bounded number at a time. Pods of a shape that found no node are not
@@ -71,9 +92,8 @@ void starve(struct gang_core *core, struct pod *pod)
  */
 void wake_starved(struct gang_core *core)
 {
-    if (core->starved_tried == core->freed || list_empty(&core->starved))
+    if (list_empty(&core->starved) || !round_begins(core))
         return;
-    core->starved_tried = core->freed;
     const struct shape *full = NULL;
     int left = WAKES_PER_STEP;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
@@ -81,7 +101,7 @@ void wake_starved(struct gang_core *core)
             list_remove(&pod->in_starved);
             continue;
         }
-        if (pod->shape == full || pod->woken == core->freed || pod_at_maximum(core, pod))
+        if (pod->shape == full || pod->woken == core->wake_round || pod_at_maximum(core, pod))
             continue; /* woken for this news already, and refused all the same */
         struct node *node = starved_node(core, pod);
         if (!node) {
@@ -89,7 +109,7 @@ void wake_starved(struct gang_core *core)
             continue;
         }
         node->n_woken = sent_here(core, node) + 1;
-        node->woken = pod->woken = core->freed;
+        node->woken = pod->woken = core->wake_round;
         list_remove(&pod->in_starved);
         nominate(core, pod, node);
         if (--left == 0) { /* the rest in a step of its own */
@@ -98,4 +118,6 @@ void wake_starved(struct gang_core *core)
             return;
         }
     }
+    if (left < WAKES_PER_STEP && !list_empty(&core->starved))
+        timer_set(core, &core->wake, core->now + WAKE_AGAIN);
 }

@@ -155,10 +155,10 @@ static void C09_each_shape_is_tried_again_when_its_own_evidence_is_over(void **s
     world_node_small(w, "n1", 1, 1000);
     world_node_small(w, "m", 0, 5000);
     world_node_small(w, "x", 0, 100);
-    world_group(w, "g", 3);
+    world_group_timeout(w, "g", 3, SECONDS(7200)); /* no timeout will retry it */
     world_pod(w, "gpu", "g", 1);
     world_pod_shaped(w, "cpu", "g", 0, 5000, 0);
-    assert_string_equal(world_state(w, "g"), "Recovering"); /* no timeout will retry it */
+    assert_string_equal(world_state(w, "g"), "Recovering");
     assert_int_equal(world_reserved(w, "n1", GPU), 1);
     for (int i = 0; i < 4; i++) {
         if (i)
