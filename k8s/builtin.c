@@ -130,6 +130,26 @@ static void show_group(struct builtin *b, json_t *json, bool gone)
         skipped(&err);
 }
 
+static void show_claim(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    if (gone)
+        claims_gone(b->claims, manifest_ns(json), manifest_name(json));
+    else if (claims_set(b->claims, json, &err) < 0)
+        skipped(&err);
+    sched_event(b, /* room= */ true);
+}
+
+static void show_volume(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    if (gone)
+        claims_volume_gone(b->claims, manifest_name(json));
+    else if (claims_set_volume(b->claims, json, &err) < 0)
+        skipped(&err);
+    sched_event(b, /* room= */ true);
+}
+
 static void show_class(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
@@ -148,10 +168,9 @@ static void show_class(struct builtin *b, json_t *json, bool gone)
 static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
 {
     static void (*const shows[KIND_MAX])(struct builtin *, json_t *, bool) = {
-        [KIND_NODE] = show_node,
-        [KIND_POD] = show_pod,
-        [KIND_POD_GROUP] = show_group,
-        [KIND_PRIORITY_CLASS] = show_class,
+        [KIND_NODE] = show_node,       [KIND_POD] = show_pod,
+        [KIND_POD_GROUP] = show_group, [KIND_PRIORITY_CLASS] = show_class,
+        [KIND_CLAIM] = show_claim,     [KIND_VOLUME] = show_volume,
     };
     if (shows[kind])
         shows[kind](b, json, gone);
@@ -423,6 +442,7 @@ static void builtin_close(struct cluster *c, usec_t deadline)
     }
     heap_done(&b->tasks);
     sched_done(&b->sched);
+    claims_free(b->claims);
     store_done(b);
     json_decref(b->events);
     scenario_free(b->scenario);
@@ -444,6 +464,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->sink = *sink;
     b->scenario = scenario;
     b->wall = wall;
+    b->claims = claims_new(sink);
     b->events = json_array();
     sched_init(&b->sched);
     return &b->base;

@@ -7,6 +7,7 @@
  *   builtin_store.c  objects as an API server keeps them: create, update, remove, quota, owners
  *   builtin_run.c    what happens to them: pods run, Jobs create pods, the timetable
  *   builtin_cache.c  the driver's picture of nodes, and the filters of kube-scheduler
+ *   builtin_rules.c  those of them that look at other pods and at volumes
  *   builtin_sched.c  the driver: kube-scheduler's queue, its scheduling and binding cycles
  *
  * JSON of an object is never changed in place once it is stored: an update stores a new tree, so
@@ -19,6 +20,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "k8s/builtin.h"
+#include "k8s/claims.h"
 
 enum {
 #define X(id, usec, help) COST_##id = (usec),
@@ -95,6 +97,11 @@ struct sched_node {
     int64_t n_pods;
 };
 
+/* What is counted on the hosts of a topology spread. */
+struct sched_spread {
+    int64_t least, hosts;
+};
+
 /* Refusals by their words, as the scheduler counts them in its message. */
 struct sched_refusals {
     struct map counts; /* words -> size_t * */
@@ -122,6 +129,9 @@ struct sched {
     size_t n_offered, cap_offered;
     struct sched_refusals refusals;
     bool extender_refused;
+    struct sched_spread *spreads;     /* of its pod */
+    struct gang_claim_facts **claims; /* those of its pod that any node will not do for */
+    size_t n_claims;
 };
 
 struct builtin {
@@ -136,6 +146,7 @@ struct builtin {
     struct map pods; /* uid -> object */
     struct heap tasks;
     json_t *events; /* the last ones */
+    struct claims *claims;
     struct sched sched;
     builtin_watch_fn *watch;
     void *watch_arg;
@@ -193,11 +204,21 @@ struct sched_node *cache_node(const struct sched *s, const char *name);
 void cache_charge(struct sched *s, struct sched_pod *pod, const char *node);
 void cache_discharge(struct sched_pod *pod);
 void cache_nominate(struct sched *s, struct sched_pod *pod);
-/* NULL when it fits, else why not; constant text or owned by the node's facts. */
+/* Whether the pod fits beside those that are there, and the rules about the node alone: NULL when
+ * it does, else why not; constant text or in buf. */
 const char *cache_refusal(const struct sched_pod *pod, const struct sched_node *node,
                           char buf[128]);
 int cache_score(const struct sched_pod *pod, const struct sched_node *node);
 void cache_done(struct sched *s);
+
+/* ---- builtin_rules.c ---- */
+
+/* A cycle for the pod begins: what is to be known of all nodes and of its claims. */
+void sched_rules_prepare(struct sched *s, const struct claims *claims, const struct sched_pod *pod);
+/* NULL when the pod of the cycle may join those on the node; else why not, constant text. */
+const char *sched_rules_refusal(const struct sched *s, const struct sched_pod *pod,
+                                const struct sched_node *node);
+void sched_rules_forget(struct sched *s);
 
 /* ---- builtin_sched.c ---- */
 

@@ -410,10 +410,17 @@ static size_t enough(size_t nodes)
     return n < SAMPLE_FROM ? SAMPLE_FROM : n;
 }
 
+static const char *refusal(const struct sched *s, const struct sched_pod *pod,
+                           const struct sched_node *node, char buf[128])
+{
+    const char *why = cache_refusal(pod, node, buf);
+    return why ? why : sched_rules_refusal(s, pod, node);
+}
+
 static void try_node(struct sched *s, struct sched_node *node)
 {
     char buf[128];
-    const char *why = cache_refusal(s->pod, node, buf);
+    const char *why = refusal(s, s->pod, node, buf);
     if (why)
         refusals_add(&s->refusals, why);
     else
@@ -463,12 +470,13 @@ static void cycle_begin(struct builtin *b, struct sched_pod *pod)
     char buf[128];
     put(s, pod, SCHED_CYCLE);
     s->pod = pod;
+    sched_rules_prepare(s, b->claims, pod);
     s->free_at = b->now + COST_CYCLE;
     s->extender_refused = false;
     s->n_offered = 0;
     /* The nominated node first, alone. */
     struct sched_node *nominated = cache_node(s, pod->facts->nominated);
-    if (nominated && !cache_refusal(pod, nominated, buf)) {
+    if (nominated && !refusal(s, pod, nominated, buf)) {
         offer(s, nominated);
         ask(b, GANG_EV_FILTER, SCHED_NOMINATED);
     } else {
@@ -624,6 +632,7 @@ void sched_init(struct sched *s)
 void sched_done(struct sched *s)
 {
     refusals_clear(&s->refusals);
+    sched_rules_forget(s);
     map_for_each (e, &s->pods)
         pod_free(e->value);
     map_done(&s->pods);

@@ -3,6 +3,8 @@
 
 #include <inttypes.h>
 
+#include "gang/rules.h"
+#include "k8s/claims.h"
 #include "k8s/decode.h"
 #include "k8s/dialect.h"
 
@@ -82,8 +84,12 @@ static void set_default(json_t *object, const char *key, const char *value)
 
 void manifest_default(json_t *object)
 {
-    if (manifest_kind_namespaced(manifest_kind_of(object)))
+    enum manifest_kind kind = manifest_kind_of(object);
+    if (manifest_kind_namespaced(kind))
         set_default(child(object, "metadata"), "namespace", "default");
+    if (kind == KIND_NODE)
+        set_default(child(child(object, "metadata"), "labels"), GANG_HOSTNAME,
+                    manifest_name(object));
 }
 
 /* ---- pods of Jobs ---- */
@@ -180,12 +186,38 @@ static int check_class(const json_t *class, struct err *err)
     return facts ? 0 : -1;
 }
 
+static void drop_event(void *arg, struct gang_event *ev)
+{
+    (void)arg;
+    gang_event_done(ev);
+}
+
+static int check_storage(const json_t *object,
+                         int (*set)(struct claims *, const json_t *, struct err *), struct err *err)
+{
+    struct claims *claims = claims_new(&(struct cluster_sink){drop_event, NULL});
+    int ret = set(claims, object, err);
+    claims_free(claims);
+    return ret;
+}
+
+static int check_claim(const json_t *claim, struct err *err)
+{
+    return check_storage(claim, claims_set, err);
+}
+
+static int check_volume(const json_t *volume, struct err *err)
+{
+    return check_storage(volume, claims_set_volume, err);
+}
+
 static int check_decoded(enum manifest_kind kind, const json_t *object, struct err *err)
 {
     static int (*const checks[KIND_MAX])(const json_t *, struct err *) = {
         [KIND_NODE] = check_node,   [KIND_POD] = check_pod,
         [KIND_JOB] = check_job,     [KIND_POD_GROUP] = check_group,
         [KIND_QUOTA] = check_quota, [KIND_PRIORITY_CLASS] = check_class,
+        [KIND_CLAIM] = check_claim, [KIND_VOLUME] = check_volume,
     };
     /* Decoders want what the API server sets. */
     json_t *copy = json_deep_copy(object);

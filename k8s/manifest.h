@@ -20,6 +20,8 @@
     X(POD_GROUP, "*", "PodGroup", true, "what pods are linked to")                                 \
     X(QUOTA, "", "ResourceQuota", true, "limits the number of pods in a namespace")                \
     X(PRIORITY_CLASS, "scheduling.k8s.io", "PriorityClass", false, "gives pods their priority")    \
+    X(CLAIM, "", "PersistentVolumeClaim", true, "with its volume: where its pods can run")         \
+    X(VOLUME, "", "PersistentVolume", false, "with node affinity: some nodes only")                \
     X(NAMESPACE, "", "Namespace", false, "kept, no effect")                                        \
     X(CONFIG_MAP, "", "ConfigMap", true, "kept, no effect")                                        \
     X(SERVICE, "", "Service", true, "kept, no effect")                                             \
@@ -44,7 +46,8 @@ char *manifest_group(const json_t *object);
 const char *manifest_ns(const json_t *object);
 const char *manifest_name(const json_t *object);
 
-/* Puts it into namespace "default" when it has none; other defaults are the decoders' own. */
+/* Puts it into namespace "default" when it has none; a node gets the label kubernetes.io/hostname
+ * that its kubelet would set. Other defaults are the decoders' own. */
 void manifest_default(json_t *object);
 
 /* A new pod of a Job, from its template: name, labels, owner; the caller owns it. */
