@@ -87,11 +87,21 @@ static bool ties_valid(const struct model *m, int g)
     return true;
 }
 
+/* Whether children of a parent count beside its own subgroups is not for this model to say. */
+static bool mixed_tree(const struct model *m, int g, const struct op *asks)
+{
+    bool children = false;
+    for (int h = 0; h < GROUPS; h++)
+        children |= parent_of(m, h) == g;
+    return children && (subgroups_of(asks) || op_has(asks, A_SPLIT));
+}
+
 bool family_valid(const struct model *m, uint32_t family)
 {
     for (int g = 0; g < GROUPS; g++) {
         const struct op *spec = family >> g & 1 ? group_asks(m, g) : NULL;
-        if (family >> g & 1 && (!spec || !spec_valid(spec) || !ties_valid(m, g)))
+        if (family >> g & 1 &&
+            (!spec || !spec_valid(spec) || !ties_valid(m, g) || mixed_tree(m, g, spec)))
             return false;
     }
     return true;

@@ -20,11 +20,14 @@ static const char usage[] =
     "usage: test_prop FILE...              play scenarios, and tell what happens\n"
     "       test_prop --quiet FILE...      only whether they pass\n"
     "       test_prop [--seed N] [--runs M] [--events E] [--jobs J] [--failures K]\n"
-    "                 [--tries T] [--out DIR]\n"
+    "                 [--tries T] [--out DIR] [--at-least E] [--cells C]\n"
     "                                      play seeds N to N + M - 1, or until E events; a "
     "failing\n"
     "                                      one is shrunk (in at most T runs) to "
     "DIR/seed-N.scenario\n"
+    "                                      fails too with fewer than E events, or if a cell of "
+    "the\n"
+    "                                      table of states is hit less than C times\n"
     "       test_prop --print --seed N     the operations of a seed\n"
     "       test_prop --help               verbs and attributes of scenarios\n";
 
@@ -80,7 +83,7 @@ static int play_file(const char *path, bool quiet)
 /* ---- seeds ---- */
 
 struct options {
-    uint64_t seed, runs, events;
+    uint64_t seed, runs, events, at_least, cells;
     int jobs, failures, tries;
     bool quiet, print;
     const char *out;
@@ -196,6 +199,40 @@ static void add_totals(struct totals *to, const struct totals *from)
     to->calms += from->calms;
     for (int k = 0; k < GANG_EV_MAX; k++)
         to->kinds[k] += from->kinds[k];
+    for (int s = 0; s < GANG_STATE_MAX; s++)
+        for (int h = 0; h < HAPPENING_MAX; h++)
+            to->cells[s][h] += from->cells[s][h];
+}
+
+/*
+ * The table of states: every cell that can happen was hit so often, and no other. Counts in the
+ * order of the table, states across.
+ */
+static int tell_cells(const struct totals *t, uint64_t wanted)
+{
+    int bad = 0;
+    printf("%-38s", "hits");
+    for (int s = 0; s < GANG_STATE_MAX; s++)
+        printf(" %11s", gang_state_name((enum gang_state)s));
+    putchar('\n');
+    for (int h = 0; h < HAPPENING_MAX; h++) {
+        printf("%-38s", gang_happening_name((enum gang_happening)h));
+        for (int s = 0; s < GANG_STATE_MAX; s++) {
+            bool can = gang_cell((enum gang_state)s, (enum gang_happening)h)[0];
+            uint64_t n = t->cells[s][h];
+            bool wrong = can ? n < wanted : n > 0;
+            bad += wrong;
+            if (can || n)
+                printf(" %10" PRIu64 "%c", n, wrong ? '!' : ' ');
+            else
+                printf(" %11s", "- ");
+        }
+        putchar('\n');
+    }
+    if (bad)
+        printf("%d cells are hit less than %" PRIu64 " times, or cannot happen and did (!)\n", bad,
+               wanted);
+    return bad;
 }
 
 static void tell_totals(const struct totals *t, usec_t took)
@@ -248,9 +285,14 @@ static int play_seeds(const struct options *o)
     for (int j = 0; j < o->jobs; j++)
         add_totals(&totals, &desks[j].totals);
     tell_totals(&totals, usec_now() - began);
+    int bad = failures + (o->cells ? tell_cells(&totals, o->cells) : 0);
+    if (totals.events < o->at_least) {
+        printf("only %" PRIu64 " events; %" PRIu64 " are asked for\n", totals.events, o->at_least);
+        bad++;
+    }
     printf("%d failed\n", failures);
     munmap(desks, size);
-    return failures > 0;
+    return bad > 0;
 }
 
 static uint64_t number(const char *text)
@@ -275,10 +317,11 @@ static void help(void)
 static void parse(int argc, char **argv, struct options *o)
 {
     static const struct option longs[] = {
-        {"seed", 1, NULL, 's'}, {"runs", 1, NULL, 'r'},     {"events", 1, NULL, 'e'},
-        {"jobs", 1, NULL, 'j'}, {"failures", 1, NULL, 'f'}, {"tries", 1, NULL, 't'},
-        {"out", 1, NULL, 'o'},  {"quiet", 0, NULL, 'q'},    {"print", 0, NULL, 'p'},
-        {"help", 0, NULL, 'h'}, {NULL, 0, NULL, 0},
+        {"seed", 1, NULL, 's'},     {"runs", 1, NULL, 'r'},     {"events", 1, NULL, 'e'},
+        {"jobs", 1, NULL, 'j'},     {"failures", 1, NULL, 'f'}, {"tries", 1, NULL, 't'},
+        {"out", 1, NULL, 'o'},      {"quiet", 0, NULL, 'q'},    {"print", 0, NULL, 'p'},
+        {"at-least", 1, NULL, 'l'}, {"cells", 1, NULL, 'c'},    {"help", 0, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;)
         switch (c) {
@@ -290,6 +333,12 @@ static void parse(int argc, char **argv, struct options *o)
             break;
         case 'e':
             o->events = number(optarg);
+            break;
+        case 'l':
+            o->at_least = number(optarg);
+            break;
+        case 'c':
+            o->cells = number(optarg);
             break;
         case 'j':
             o->jobs = (int)number(optarg);

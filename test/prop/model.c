@@ -25,8 +25,19 @@ struct gang_config model_config(const struct model *m)
     return c;
 }
 
+/* What a core has counted ends with it. */
+static void keep_cells(struct model *m)
+{
+    struct gang_stats stats;
+    gang_core_stats(m->core, &stats);
+    for (int s = 0; s < GANG_STATE_MAX; s++)
+        for (int h = 0; h < HAPPENING_MAX; h++)
+            m->totals->cells[s][h] += stats.cells[s][h];
+}
+
 void model_start_core(struct model *m)
 {
+    keep_cells(m);
     struct gang_config config = model_config(m);
     bool twin = m->twin != NULL;
     m->core = gang_core_free(m->core);
@@ -65,6 +76,7 @@ struct model *model_new(void (*fail)(struct model *, const char *, const char *)
 
 void model_free(struct model *m)
 {
+    keep_cells(m);
     gang_core_free(m->core);
     gang_core_free(m->twin);
     free(m->queue);
