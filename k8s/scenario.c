@@ -466,24 +466,53 @@ static const struct config_time {
     {"backoffSeconds", offsetof(struct gang_config, backoff_initial)},
     {"maxBackoffSeconds", offsetof(struct gang_config, backoff_max)},
     {"textRefreshSeconds", offsetof(struct gang_config, text_refresh)},
+    {"starvationSeconds", offsetof(struct gang_config, starvation)},
 };
+
+/* One of two words; without words true or false. */
+static const struct config_switch {
+    const char *key, *off, *on;
+    size_t offset;
+} config_switches[] = {
+    {"strictOrder", NULL, NULL, offsetof(struct gang_config, strict_order)},
+    {"onFailedCommit", "complete", "evict", offsetof(struct gang_config, evict_on_failed_commit)},
+    {"belowMinimum", "leave", "requeue", offsetof(struct gang_config, requeue_below_minimum)},
+};
+
+static int read_switch(const struct loader *l, const struct config_switch *s, bool *ret)
+{
+    const json_t *v = json_object_get(l->s->config, s->key);
+    const char *word = json_string_value(v);
+    if (!v)
+        return 0;
+    bool on = s->on ? str_eq(word, s->on) : json_is_true(v);
+    bool off = s->on ? str_eq(word, s->off) : json_is_false(v);
+    if (!on && !off)
+        return bad(l, "config", "%s must be %s or %s", s->key, s->on ? s->off : "false",
+                   s->on ? s->on : "true");
+    *ret = on;
+    return 0;
+}
 
 static int apply_config(const struct loader *l, struct gang_config *config)
 {
     const json_t *json = l->s->config;
-    static const char *const keys[] = {"holdSeconds",
-                                       "assembleSeconds",
-                                       "scheduleTimeoutSeconds",
-                                       "backoffSeconds",
-                                       "maxBackoffSeconds",
-                                       "textRefreshSeconds",
-                                       "maxHolds",
-                                       NULL};
+    enum { N_TIMES = ARRAY_SIZE(config_times), N_SWITCHES = ARRAY_SIZE(config_switches) };
+    const char *keys[N_TIMES + N_SWITCHES + 2] = {"maxHolds"};
+    for (size_t i = 0; i < N_TIMES; i++)
+        keys[1 + i] = config_times[i].key;
+    for (size_t i = 0; i < N_SWITCHES; i++)
+        keys[1 + N_TIMES + i] = config_switches[i].key;
     if (check_keys(l, "config", json, keys) < 0)
         return -1;
-    for (size_t i = 0; i < ARRAY_SIZE(config_times); i++) {
+    for (size_t i = 0; i < N_TIMES; i++) {
         usec_t *field = (usec_t *)(void *)((char *)config + config_times[i].offset);
         if (read_time(l, "config", json, config_times[i].key, field) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < N_SWITCHES; i++) {
+        bool *field = (bool *)(void *)((char *)config + config_switches[i].offset);
+        if (read_switch(l, &config_switches[i], field) < 0)
             return -1;
     }
     int64_t holds = (int64_t)config->max_holds;

@@ -149,6 +149,16 @@ static void config_overrides_only_what_it_names(void **state)
     assert_int_equal(c.backoff_max, 4);
     assert_int_equal(c.max_holds, 3);
     scenario_free(s);
+    s = parse("config: {strictOrder: true, onFailedCommit: evict, starvationSeconds: 20}");
+    c = (struct gang_config){.requeue_below_minimum = true};
+    scenario_config(s, &c);
+    assert_true(c.strict_order && c.evict_on_failed_commit && c.requeue_below_minimum);
+    assert_int_equal(c.starvation, 20 * USEC_PER_SEC);
+    scenario_free(s);
+    s = parse("config: {strictOrder: false, onFailedCommit: complete, belowMinimum: leave}");
+    scenario_config(s, &c);
+    assert_false(c.strict_order || c.evict_on_failed_commit || c.requeue_below_minimum);
+    scenario_free(s);
 }
 
 static void expectations_are_read_in_the_order_of_time(void **state)
@@ -246,6 +256,11 @@ static void mistakes_say_where_they_are_and_what_to_write(void **state)
          "s.yaml: timetable[0]: cordon[0] must be the name of a node"},
         {"config: {holdSecond: 3}\n", "s.yaml: config: unknown key \"holdSecond\""},
         {"config: {maxHolds: 0}\n", "s.yaml: config: maxHolds must be a whole number from 1"},
+        {"config: {strictOrder: yes please}\n",
+         "s.yaml: config: strictOrder must be false or true"},
+        {"config: {onFailedCommit: evict-all}\n",
+         "s.yaml: config: onFailedCommit must be complete or evict"},
+        {"config: {belowMinimum: true}\n", "s.yaml: config: belowMinimum must be leave or requeue"},
         {"config: 3\n", "s.yaml: config: write {holdSeconds: 20}"},
         {"expect: [{gang: a}]\n", "s.yaml: expect[0]: at is missing"},
         {"expect: [{at: 1s}]\n", "s.yaml: expect[0]: write {at: 10s, gang: ns/name"},
