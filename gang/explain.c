@@ -53,6 +53,14 @@ static int64_t fit_on(const struct node *node, const struct shape *shape, bool h
     return fit;
 }
 
+static bool could_hold(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++)
+        if (shape->needs[i].amount > amount_of(&node->allocatable, shape->needs[i].resource))
+            return false;
+    return true;
+}
+
 struct look {
     const struct gang_core *core;
     const struct gang *gang;
@@ -73,6 +81,7 @@ static void look_at_node(struct look *l, const struct node *node, struct gang_ex
     if (no)
         return;
     s->passing++;
+    s->able += could_hold(node, l->shape);
     int misfit = node_misfit(node, l->shape, l->heed);
     bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
     int64_t fit = misfit == -2 || between ? 0 : fit_on(node, l->shape, l->heed);

@@ -129,6 +129,7 @@ struct gang_explained_shape {
     int pods;
     int nodes;            /* that are known */
     int passing;          /* of these: pass its node selector, affinity and taints */
+    int able;             /* of those: could hold one member if nothing else was there */
     int roomy;            /* of those: have room for one more now */
     int refused;          /* of those: kube-scheduler refused them lately */
     int kept;             /* passing, and their room is kept for another gang */

@@ -97,14 +97,8 @@ int64_t ask_number(const json_t *o, const char *key)
     return json_integer_value(json_object_get(o, key));
 }
 
-void ask_age(struct buf *out, const char *moment)
+static void put_length(struct buf *out, int64_t s)
 {
-    struct tm tm = {0};
-    if (!strptime(moment, "%Y-%m-%dT%H:%M:%SZ", &tm)) {
-        buf_puts(out, "<unknown>");
-        return;
-    }
-    int64_t s = (int64_t)(usec_wall() / USEC_PER_SEC) - (int64_t)timegm(&tm);
     if (s < 0)
         s = 0;
     if (s < 120)
@@ -115,6 +109,26 @@ void ask_age(struct buf *out, const char *moment)
         buf_printf(out, "%" PRId64 "h", s / 3600);
     else
         buf_printf(out, "%" PRId64 "d", s / 86400);
+}
+
+/* From now to the moment (sign 1), or from then to now (-1). */
+static void put_distance(struct buf *out, const char *moment, int sign)
+{
+    struct tm tm = {0};
+    if (!strptime(moment, "%Y-%m-%dT%H:%M:%SZ", &tm))
+        buf_puts(out, "<unknown>");
+    else
+        put_length(out, sign * ((int64_t)timegm(&tm) - (int64_t)(usec_wall() / USEC_PER_SEC)));
+}
+
+void ask_age(struct buf *out, const char *moment)
+{
+    put_distance(out, moment, -1);
+}
+
+void ask_until(struct buf *out, const char *moment)
+{
+    put_distance(out, moment, 1);
 }
 
 void ask_amount(struct buf *out, const char *resource, int64_t amount)

@@ -31,6 +31,8 @@ const char *ask_text(const json_t *o, const char *key);
 int64_t ask_number(const json_t *o, const char *key);
 /* How long ago "2026-11-21T00:37:46Z" was, as people say it: "45s", "12m", "3h", "5d". */
 void ask_age(struct buf *out, const char *moment);
+/* How far ahead it is, as "45s". */
+void ask_until(struct buf *out, const char *moment);
 /* An amount as people write it: cpu in cores, memory in Gi. */
 void ask_amount(struct buf *out, const char *resource, int64_t amount);
 

@@ -16,6 +16,7 @@ enum cmd_exit { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2 };
 int cmd_serve(int argc, char **argv);
 int cmd_simulate(int argc, char **argv);
 int cmd_check(int argc, char **argv);
+int cmd_explain(int argc, char **argv);
 int cmd_get(int argc, char **argv);
 int cmd_replay(int argc, char **argv);
 int cmd_scheduler_config(int argc, char **argv);

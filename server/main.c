@@ -39,6 +39,11 @@ static const struct command {
      "  -o, --output FORMAT  wide (more columns) or json\n"
      "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",
      false},
+    {"explain", cmd_explain, "NS/GANG [-o text|json] [--server ADDR:PORT]",
+     "why a gang is where it is: what is missing, who has it, what would help\n"
+     "  -o, --output FORMAT  text (default) or json\n"
+     "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",
+     false},
     {"replay", cmd_replay, "RECORDING [--output text|json] [--timeline] [--check]",
      "decide a recording again and compare the decisions\n"
      "  --output FORMAT  text (default) or json\n"

@@ -196,7 +196,8 @@ void query_answer(struct query *q, const struct ops_view *view)
         views_gangs(view->core, q->ns, now, wall, &body);
         break;
     case QUERY_GANG:
-        found = views_gang(view->core, q->ns, q->name, q->api_group, now, wall, &body);
+        found =
+            views_gang(view->core, view->history, q->ns, q->name, q->api_group, now, wall, &body);
         break;
     case QUERY_EVENTS:
         answer_events(q, view->history, &body);

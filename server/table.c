@@ -40,15 +40,43 @@ static size_t column_width(const struct table *t, size_t column)
     return widest;
 }
 
+static bool is_empty(const struct table *t, size_t column)
+{
+    for (size_t i = t->columns + column; i < t->n; i += t->columns)
+        if (*t->cells[i])
+            return false;
+    return true;
+}
+
+void table_drop_empty(struct table *t)
+{
+    cleanup_free bool *empty = xcalloc(t->columns, sizeof *empty);
+    size_t kept = 0, columns = 0;
+    for (size_t c = 0; c < t->columns; c++)
+        columns += !(empty[c] = is_empty(t, c));
+    for (size_t i = 0; i < t->n; i++) {
+        if (empty[i % t->columns])
+            free(t->cells[i]);
+        else
+            t->cells[kept++] = t->cells[i];
+    }
+    t->n = kept;
+    t->columns = columns;
+}
+
 void table_write(const struct table *t, struct buf *out)
 {
+    cleanup_free size_t *widths = xcalloc(t->columns, sizeof *widths);
+    for (size_t c = 0; c < t->columns; c++)
+        widths[c] = column_width(t, c);
     for (size_t row = 0; row + t->columns <= t->n; row += t->columns) {
+        size_t blanks = 0; /* only before something: no line ends with them */
         for (size_t c = 0; c < t->columns; c++) {
             const char *cell = t->cells[row + c];
-            buf_puts(out, cell);
-            for (size_t pad = width(cell); c + 1 < t->columns && pad < column_width(t, c) + 3;
-                 pad++)
+            for (; *cell && blanks > 0; blanks--)
                 buf_putc(out, ' ');
+            buf_puts(out, cell);
+            blanks += widths[c] - width(cell) + 3;
         }
         buf_putc(out, '\n');
     }

@@ -16,6 +16,8 @@ struct table {
 /* The first cells added are the heads. */
 void table_add(struct table *t, const char *cell);
 void table_addf(struct table *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Takes out columns that have nothing below their heads. */
+void table_drop_empty(struct table *t);
 /* Writes all full rows, three blanks between columns. */
 void table_write(const struct table *t, struct buf *out);
 void table_done(struct table *t);

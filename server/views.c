@@ -8,6 +8,7 @@
 
 struct walk {
     const struct gang_core *core;
+    const struct history *history;
     const char *ns, *name, *api_group; /* what is looked for; NULL: everything */
     usec_t now, wall;
     struct buf *out;
@@ -36,12 +37,18 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
         {"minMember", s->min_member}, {"needed", s->needed},     {"members", s->members},
         {"bound", s->bound},          {"running", s->running},   {"succeeded", s->succeeded},
         {"failed", s->failed},        {"held", v->held},         {"planned", v->planned},
-        {"priority", v->priority},    {"attempts", v->attempts},
+        {"priority", v->priority},    {"attempts", v->attempts}, {"place", v->place},
     };
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
         json_put_number(out, numbers[i].key, numbers[i].value);
     json_put_moment(out, "since", w->wall - (w->now - v->since));
+    if (v->waits)
+        json_put_moment(out, "waits", w->wall - (w->now - v->waits));
+    if (v->tried)
+        json_put_moment(out, "tried", w->wall - (w->now - v->tried));
     json_put_flag(out, "known", v->known);
+    json_put_text(out, "help", s->help);
+    json_put_text(out, "root", v->root->name);
 }
 
 static bool wanted(const char *pattern, const char *value)
@@ -109,13 +116,16 @@ static void one_gang(void *arg, const struct gang_view *v)
     put_gang(w, v);
     buf_puts(w->out, ",\"pods\":[");
     gang_core_each_member(w->core, ref, put_member, w);
-    buf_puts(w->out, "]}");
+    buf_putc(w->out, ']');
+    views_explain(w->core, w->history, ref, w->now, w->wall, w->out);
+    buf_putc(w->out, '}');
 }
 
-bool views_gang(const struct gang_core *core, const char *ns, const char *name,
-                const char *api_group, usec_t now, usec_t wall, struct buf *out)
+bool views_gang(const struct gang_core *core, const struct history *history, const char *ns,
+                const char *name, const char *api_group, usec_t now, usec_t wall, struct buf *out)
 {
     struct walk w = {.core = core,
+                     .history = history,
                      .ns = ns,
                      .name = name,
                      .api_group = api_group,

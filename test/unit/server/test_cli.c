@@ -76,6 +76,11 @@ static const struct {
     {"scheduler-config --profile A", 2, "profile \"A\" is no scheduler name"},
     {"get", 2, "say what to show: gangs, nodes or events"},
     {"get pods", 2, "say what to show: gangs, nodes or events"},
+    {"explain", 2, "name one gang, as NAMESPACE/NAME"},
+    {"explain a/b c/d", 2, "name one gang"},
+    {"explain -o wide a/b", 2, "-o wide: write text or json"},
+    {"explain a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
+    {"explain --server 127.0.0.1:1 a/b", 1, "is muster running"},
     {"get gangs a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
     {"get gangs a/b c", 2, "say what to show: gangs, nodes or events"},
     {"get nodes a/b", 2, "\"a/b\" is too much"},
@@ -214,6 +219,28 @@ static void one_gang_is_shown(const char *ops)
     expect(events, 0, "NotEnoughResources");
     expect(of_one, 0, "\"to\":\"Waiting\"");
     expect(of_none, 0, "No events found.\n");
+    cleanup_free char *explain = xasprintf("explain ml/training-job-pg --server %s", ops);
+    cleanup_free char *explain_json =
+        xasprintf("explain ml/training-job-pg -o json --server %s", ops);
+    cleanup_free char *explain_unknown = xasprintf("explain ml/training-job --server %s", ops);
+    static const char *const told[] = {
+        "ml/training-job-pg is Waiting: 8 members needed, room for 6 (2 short of nvidia.com/gpu)\n"
+        "would help: 2 more nvidia.com/gpu on any of 3 nodes",
+        "\nmembers     8 exist, 8 needed, 0 bound, 0 at bind, 0 with a place\n",
+        "\nin order    1 of 1 that wait, priority 0\n",
+        "MEMBERS   SUCH AS          NODES   PASS RULES   BIG ENOUGH   HAVE ROOM   FIT NOW   SHORT "
+        "OF\n"
+        "8         training-job-0   3       3            3            3           6         "
+        "nvidia.com/gpu: 1 each, 6 free, 2 on one node\n",
+        "\ntraining-job-7   Unscheduled   Pending\n",
+        "   Waiting      NotEnoughResources   8 members needed, room for 6",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(told); i++)
+        expect(explain, 0, told[i]);
+    expect(explain_json, 0, "\"short\":{\"resource\":\"nvidia.com/gpu\",\"each\":1,\"free\":6,");
+    expect(explain_unknown, 1,
+           "there is no gang ml/training-job; in that namespace there are "
+           "training-job-pg\n");
 }
 
 static void serve_shows_itself_and_ends_on_signals(void **state)

@@ -1,0 +1,411 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why one gang is where it is, for a person: what is wrong first, then what it rests on.
+ */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "server/ask.h"
+#include "server/cmd.h"
+#include "server/table.h"
+
+#define MEMBERS_SHOWN 40
+
+struct target {
+    const char *name; /* NS/GANG */
+    const char *server;
+    bool json;
+};
+
+/* ---- a table with a head, or nothing when there is no row ---- */
+
+static void begin(struct table *t, const char *const *heads, size_t n)
+{
+    *t = (struct table){.columns = n};
+    for (size_t i = 0; i < n; i++)
+        table_add(t, heads[i]);
+}
+
+static void end(struct table *t, struct buf *out, const char *title)
+{
+    if (t->n > t->columns) {
+        buf_printf(out, "\n%s\n", title);
+        table_drop_empty(t);
+        table_write(t, out);
+    }
+    table_done(t);
+}
+
+static void add_number(struct table *t, const json_t *o, const char *key)
+{
+    table_addf(t, "%" PRId64, ask_number(o, key));
+}
+
+static void add_amount(struct table *t, const char *resource, int64_t amount)
+{
+    cleanup_buf struct buf b = BUF_INIT;
+    ask_amount(&b, resource, amount);
+    table_add(t, buf_str(&b));
+}
+
+/* ---- what is wrong ---- */
+
+/* The words behind "gang ns/name: ", which the line above says already. */
+static const char *bare(const json_t *gang, const char *text)
+{
+    char prefix[600];
+    int n = snprintf(prefix, sizeof prefix, "gang %s/%s: ", ask_text(gang, "namespace"),
+                     ask_text(gang, "name"));
+    return n > 0 && strncmp(text, prefix, (size_t)n) == 0 ? text + n : text;
+}
+
+static void put_head(const json_t *gang, struct buf *out)
+{
+    const json_t *reason = json_object_get(gang, "reason");
+    const char *text = bare(gang, ask_text(reason, "text")), *help = ask_text(gang, "help");
+    const char *root = ask_text(gang, "root");
+    buf_printf(out, "%s/%s is %s", ask_text(gang, "namespace"), ask_text(gang, "name"),
+               ask_text(gang, "state"));
+    if (*text)
+        buf_printf(out, ": %s", text);
+    buf_putc(out, '\n');
+    if (*help)
+        buf_printf(out, "would help: %s\n", help);
+    if (!json_is_true(json_object_get(gang, "known")))
+        buf_puts(out, "there is no PodGroup object of this name\n");
+    if (!str_eq(root, ask_text(gang, "name")))
+        buf_printf(out, "placed together with %s/%s\n", ask_text(gang, "namespace"), root);
+}
+
+/* ---- figures ---- */
+
+static void put_ago(struct buf *out, const char *before, const json_t *gang, const char *key,
+                    const char *after)
+{
+    const char *moment = ask_text(gang, key);
+    if (!*moment)
+        return;
+    buf_puts(out, before);
+    ask_age(out, moment);
+    buf_puts(out, after);
+}
+
+static void put_times(const json_t *gang, struct buf *out)
+{
+    put_ago(out, "in state    for ", gang, "since", "");
+    put_ago(out, "; waits for ", gang, "waits", "");
+    put_ago(out, "; places last looked for ", gang, "tried", " ago");
+    buf_putc(out, '\n');
+    if (ask_number(gang, "attempts")) {
+        buf_printf(out, "attempt     %" PRId64, ask_number(gang, "attempts"));
+        if (*ask_text(gang, "attemptUntil")) {
+            buf_puts(out, ", times out in ");
+            ask_until(out, ask_text(gang, "attemptUntil"));
+        }
+        if (*ask_text(gang, "backoffUntil")) {
+            buf_puts(out, " has failed, the next in ");
+            ask_until(out, ask_text(gang, "backoffUntil"));
+            buf_puts(out, " or when capacity is freed");
+        }
+        buf_putc(out, '\n');
+    }
+}
+
+static void put_kept(const json_t *gang, struct buf *out)
+{
+    const json_t *keeper = json_object_get(gang, "capacityKeptFor");
+    if (json_is_true(json_object_get(gang, "keptForIt")))
+        buf_puts(out, "capacity    is kept for it: it has waited longer than others\n");
+    else if (json_is_true(json_object_get(gang, "keptFromIt")))
+        buf_printf(out, "capacity    is kept for gang %s/%s, which has waited longer\n",
+                   ask_text(keeper, "namespace"), ask_text(keeper, "name"));
+}
+
+static void put_figures(const json_t *gang, struct buf *out)
+{
+    buf_printf(out,
+               "\nmembers     %" PRId64 " exist, %" PRId64 " needed, %" PRId64 " bound, %" PRId64
+               " at bind, %" PRId64 " with a place\n",
+               ask_number(gang, "members"), ask_number(gang, "needed"), ask_number(gang, "bound"),
+               ask_number(gang, "held"), ask_number(gang, "planned"));
+    put_times(gang, out);
+    if (ask_number(gang, "place"))
+        buf_printf(out, "in order    %" PRId64 " of %" PRId64 " that wait, priority %" PRId64 "\n",
+                   ask_number(gang, "place"), ask_number(gang, "inOrder"),
+                   ask_number(gang, "priority"));
+    put_kept(gang, out);
+}
+
+/* ---- minimums ---- */
+
+static void add_unit_name(struct table *t, const json_t *u)
+{
+    const json_t *group = json_object_get(u, "podGroup");
+    const char *subgroup = ask_text(u, "subgroup"), *part = ask_text(u, "part");
+    int depth = 2 * (int)ask_number(u, "depth");
+    if (!group)
+        table_addf(t, "%*sall of them", depth, "");
+    else if (*part)
+        table_addf(t, "%*spart %s of %s", depth, "", part, subgroup);
+    else if (*subgroup)
+        table_addf(t, "%*s%s", depth, "", subgroup);
+    else
+        table_addf(t, "%*s%s/%s", depth, "", ask_text(group, "namespace"), ask_text(group, "name"));
+}
+
+static void put_minimums(const json_t *gang, struct buf *out)
+{
+    static const char *const heads[] = {"PART",    "NEEDED", "EXIST",       "PLANNED",
+                                        "AT BIND", "BOUND",  "PARTS NEEDED"};
+    const json_t *units = json_object_get(gang, "minimums");
+    struct table t;
+    size_t i;
+    json_t *u;
+    if (json_array_size(units) < 2)
+        return;
+    begin(&t, heads, ARRAY_SIZE(heads));
+    json_array_foreach(units, i, u)
+    {
+        add_unit_name(&t, u);
+        add_number(&t, u, "needed");
+        add_number(&t, u, "members");
+        add_number(&t, u, "planned");
+        add_number(&t, u, "held");
+        add_number(&t, u, "bound");
+        if (ask_number(u, "children"))
+            table_addf(&t, "%" PRId64 " of %" PRId64, ask_number(u, "childrenNeeded"),
+                       ask_number(u, "children"));
+        else
+            table_add(&t, "");
+    }
+    end(&t, out, "Minimums");
+}
+
+/* ---- where members could go ---- */
+
+/* "nvidia.com/gpu: 8 each, 24 free, 8 on one node" */
+static void add_short(struct table *t, const json_t *shape)
+{
+    const json_t *s = json_object_get(shape, "short");
+    const char *resource = ask_text(s, "resource");
+    cleanup_buf struct buf b = BUF_INIT;
+    if (s) {
+        buf_printf(&b, "%s: ", resource);
+        ask_amount(&b, resource, ask_number(s, "each"));
+        buf_puts(&b, " each, ");
+        ask_amount(&b, resource, ask_number(s, "free"));
+        buf_puts(&b, " free, ");
+        ask_amount(&b, resource, ask_number(s, "largest"));
+        buf_puts(&b, " on one node");
+    }
+    table_add(t, buf_str(&b));
+}
+
+/* What keeps members off nodes that would do otherwise. */
+static void add_kept_off(struct table *t, const json_t *shape)
+{
+    static const struct {
+        const char *key, *what;
+    } causes[] = {
+        {"refused", "refused by kube-scheduler"}, {"between", "anti-affinity or spread"},
+        {"kept", "kept for another gang"},        {"ports", "host ports taken"},
+        {"volumes", "out of reach of a volume"},
+    };
+    cleanup_buf struct buf b = BUF_INIT;
+    for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
+        if (ask_number(shape, causes[i].key))
+            buf_printf(&b, "%s%" PRId64 " %s", b.len ? ", " : "", ask_number(shape, causes[i].key),
+                       causes[i].what);
+    table_add(t, buf_str(&b));
+}
+
+static void put_waiting(const json_t *gang, struct buf *out)
+{
+    static const char *const heads[] = {"MEMBERS",    "SUCH AS",    "NODES",
+                                        "PASS RULES", "BIG ENOUGH", "HAVE ROOM",
+                                        "FIT NOW",    "SHORT OF",   "NODES LOST TO"};
+    struct table t;
+    size_t i;
+    json_t *s;
+    begin(&t, heads, ARRAY_SIZE(heads));
+    json_array_foreach(json_object_get(gang, "waiting"), i, s)
+    {
+        int64_t fit = ask_number(s, "fit"), pods = ask_number(s, "pods");
+        add_number(&t, s, "pods");
+        table_add(&t, ask_text(s, "example"));
+        add_number(&t, s, "nodes");
+        add_number(&t, s, "passing");
+        add_number(&t, s, "able");
+        add_number(&t, s, "room");
+        table_addf(&t, "%" PRId64, fit < pods ? fit : pods);
+        add_short(&t, s);
+        add_kept_off(&t, s);
+    }
+    end(&t, out, "Members without a place, and what the nodes say");
+}
+
+static void put_holders(const json_t *gang, struct buf *out)
+{
+    static const char *const heads[] = {"AMOUNT", "PODS", "WHO", "RESERVED"};
+    const json_t *holders = json_object_get(gang, "holders");
+    const char *resource = ask_text(holders, "resource");
+    cleanup_free char *title = xasprintf("Who has %s on nodes that pass", resource);
+    struct table t;
+    size_t i;
+    json_t *h;
+    begin(&t, heads, ARRAY_SIZE(heads));
+    json_array_foreach(json_object_get(holders, "largest"), i, h)
+    {
+        add_amount(&t, resource, ask_number(h, "amount"));
+        add_number(&t, h, "pods");
+        table_addf(&t, "%s %s/%s", ask_text(h, "kind"), ask_text(h, "namespace"),
+                   ask_text(h, "name"));
+        if (ask_number(h, "reserved"))
+            add_amount(&t, resource, ask_number(h, "reserved"));
+        else
+            table_add(&t, "");
+    }
+    if (ask_number(holders, "others")) {
+        add_amount(&t, resource, ask_number(holders, "othersAmount"));
+        add_number(&t, holders, "others");
+        table_add(&t, "others");
+        table_add(&t, "");
+    }
+    end(&t, out, title);
+}
+
+/* ---- members, events ---- */
+
+static bool has_node(const json_t *pod)
+{
+    return *ask_text(pod, "node") != '\0';
+}
+
+static void add_member(struct table *t, const json_t *pod)
+{
+    const char *node = ask_text(pod, "node"), *slot = ask_text(pod, "slot");
+    bool deleting = json_is_true(json_object_get(pod, "deleting"));
+    table_add(t, ask_text(pod, "name"));
+    table_add(t, ask_text(pod, "state"));
+    table_add(t, ask_text(pod, "phase"));
+    table_add(t, *node ? node : slot);
+    table_add(t, deleting ? "is being deleted" : !*node && *slot ? "reserved" : "");
+}
+
+/* Those without a node first: one looks for them. */
+static void put_members(const json_t *gang, struct buf *out)
+{
+    static const char *const heads[] = {"NAME", "STATE", "PHASE", "NODE", "NOTE"};
+    const json_t *pods = json_object_get(gang, "pods");
+    size_t shown = 0, i;
+    struct table t;
+    json_t *p;
+    begin(&t, heads, ARRAY_SIZE(heads));
+    for (int bound = 0; bound < 2; bound++)
+        json_array_foreach(pods, i, p) if (has_node(p) == bound && shown < MEMBERS_SHOWN)
+        {
+            add_member(&t, p);
+            shown++;
+        }
+    end(&t, out, "Members");
+    if (shown < json_array_size(pods))
+        buf_printf(out, "… %zu in all (-o json shows them)\n", json_array_size(pods));
+}
+
+static void put_events(const json_t *gang, struct buf *out)
+{
+    static const char *const heads[] = {"AGE", "WHAT", "REASON", "TEXT"};
+    struct table t;
+    size_t i;
+    json_t *e;
+    begin(&t, heads, ARRAY_SIZE(heads));
+    json_array_foreach(json_object_get(gang, "events"), i, e)
+    {
+        const char *to = ask_text(e, "to");
+        cleanup_buf struct buf age = BUF_INIT;
+        ask_age(&age, ask_text(e, "time"));
+        table_add(&t, buf_str(&age));
+        table_add(&t, *to ? to : ask_text(e, "kind"));
+        table_add(&t, ask_text(e, "reason"));
+        table_add(&t, bare(gang, ask_text(e, "text")));
+    }
+    end(&t, out, "Last events");
+}
+
+static void explain_gang(const json_t *gang, struct buf *out)
+{
+    put_head(gang, out);
+    put_figures(gang, out);
+    put_minimums(gang, out);
+    put_waiting(gang, out);
+    put_holders(gang, out);
+    put_members(gang, out);
+    put_events(gang, out);
+}
+
+static int show(const struct target *r, struct err *err)
+{
+    cleanup_free char *ns = NULL, *name = NULL;
+    cleanup_buf struct buf out = BUF_INIT;
+    if (ask_gang_name(r->name, &ns, &name, err) < 0)
+        return -1;
+    cleanup_free char *ns_part = ask_escape(ns), *name_part = ask_escape(name);
+    cleanup_free char *path = xasprintf("/api/v1/gangs/%s/%s", ns_part, name_part);
+    if (r->json) {
+        if (ask(r->server, path, &out, err) < 0)
+            return -1;
+    } else {
+        json_t *gang = ask_json(r->server, path, err);
+        if (!gang)
+            return -1;
+        explain_gang(gang, &out);
+        json_decref(gang);
+    }
+    fputs(buf_str(&out), stdout);
+    return 0;
+}
+
+static int parse(int argc, char **argv, struct target *r)
+{
+    static const struct option options[] = {{"output", required_argument, NULL, 'o'},
+                                            {"server", required_argument, NULL, 's'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {NULL, 0, NULL, 0}};
+    opterr = 0;
+    optind = 1;
+    for (int opt; (opt = getopt_long(argc, argv, ":o:h", options, NULL)) != -1;) {
+        if (opt == 'o') {
+            r->json = str_eq(optarg, "json");
+            if (!r->json && !str_eq(optarg, "text"))
+                return cmd_usage_error(argv[0], "-o %s: write text or json", optarg);
+        } else if (opt == 's') {
+            r->server = optarg;
+        } else if (opt == 'h') {
+            cmd_help(argv[0]);
+            return -1;
+        } else {
+            return cmd_flag_error(argv[0], argv, opt);
+        }
+    }
+    if (optind + 1 != argc)
+        return cmd_usage_error(argv[0], "name one gang, as NAMESPACE/NAME");
+    r->name = argv[optind];
+    return CMD_OK;
+}
+
+int cmd_explain(int argc, char **argv)
+{
+    struct target r = {.server = ASK_DEFAULT_SERVER};
+    int status = parse(argc, argv, &r);
+    if (status != CMD_OK)
+        return status < 0 ? CMD_OK : status;
+    struct err err;
+    ask_begin();
+    if (show(&r, &err) < 0) {
+        fprintf(stderr, "muster explain: %s\n", err.text);
+        status = CMD_FAILED;
+    }
+    ask_end();
+    return status;
+}
