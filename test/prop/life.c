@@ -199,11 +199,24 @@ static void do_calm(struct model *m, const struct op *op)
     m->did_something = true;
 }
 
+static void do_expect(struct model *m, const struct op *op)
+{
+    int bound = 0, wanted = op_get(op, A_BOUND, op_has(op, A_ON));
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        bool its = op->class == 'p' ? p == op->subject : pod_group(t) == op->subject;
+        bound += its && t->exists && t->node >= 0 && op_get(op, A_ON, t->node) == t->node;
+    }
+    if (bound != wanted)
+        model_fail(m, "expect", "%c%d: %d bound, expected %d", op->class, op->subject, bound,
+                   wanted);
+}
+
 void do_life(struct model *m, const struct op *op)
 {
     static void (*const table[])(struct model *, const struct op *) = {
         [OP_WAIT] = do_wait,       [OP_KILL] = do_kill, [OP_RESTART] = do_restart,
-        [OP_REBUILD] = do_rebuild, [OP_CALM] = do_calm,
+        [OP_REBUILD] = do_rebuild, [OP_CALM] = do_calm, [OP_EXPECT] = do_expect,
     };
     table[op->kind](m, op);
 }

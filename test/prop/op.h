@@ -64,7 +64,8 @@ enum { NODES = 8, GROUPS = 8, PODS = 48, CLASSES = 3, CLAIMS = 4 };
     X(KILL, "kill", "", "muster is killed and started again")                                      \
     X(RESTART, "restart", "", "kube-scheduler is killed and started again")                        \
     X(REBUILD, "rebuild", "", "a second muster, made from the same objects, must decide alike")    \
-    X(CALM, "calm", "", "all goes well from here: whatever fits must come to an end")
+    X(CALM, "calm", "", "all goes well from here: whatever fits must come to an end")              \
+    X(EXPECT, "expect", "gp", "must be true now: so many members are bound; the pod is, there")
 
 enum op_kind {
 #define X(id, verb, subjects, help) OP_##id,
@@ -128,6 +129,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(STRICT, "strict", T_FLAG, "config: strictOrder")                                             \
     X(EVICT, "evict", T_FLAG, "config: onFailedCommit evict")                                      \
     X(REQUEUE, "requeue", T_FLAG, "config: belowMinimum requeue")                                  \
+    X(BOUND, "bound", T_NUMBER, "expect: members of the group that are bound; pod: 1, or 0")       \
     X(TIME, "", T_TIME, "wait: how long")
 
 enum attr {

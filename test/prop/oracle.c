@@ -440,28 +440,12 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     return family_whole(m, UINT32_C(1) << g, has);
 }
 
-/* A gang that is Recovering keeps what it has, however long it takes. */
-static void less_kept(const struct model *m, const struct gangs_seen *seen,
-                      int64_t left[NODES][RESOURCES])
-{
-    bool keeps = false;
-    for (int g = 0; g < GROUPS; g++)
-        keeps |= seen->known[g] && seen->state[g] == GANG_RECOVERING && seen->planned[g];
-    for (int n = 0; n < NODES && keeps; n++) {
-        struct amounts_seen amounts = {.all = {0}};
-        gang_core_each_amount(m->core, node_name(n), see_amount, &amounts);
-        for (int r = 0; r < R_PORT; r++)
-            left[n][r] -= amounts.reserved[r];
-    }
-}
-
 char *oracle_calm(struct model *m)
 {
     struct gangs_seen seen = see_gangs(m);
     int64_t left[NODES][RESOURCES];
     for (int n = 0; n < NODES; n++)
         node_left(m, n, left[n]);
-    less_kept(m, &seen, left);
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
         /* With few holds gangs may keep each other from their quorum for ever. */

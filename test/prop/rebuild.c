@@ -168,8 +168,30 @@ static void legal(struct model *m, const struct picture *old, const struct pictu
     }
 }
 
+/* Asking why changes nothing, and an answer fits what there is. */
+static void ask_why(struct model *m)
+{
+    for (int g = 0; g < GROUPS; g++) {
+        struct gang_ref ref = facts_ref(g);
+        struct gang_explained why;
+        bool known = gang_core_explain(m->core, &ref, &why);
+        if (known) {
+            for (size_t i = 0; i < why.n_pods; i++)
+                if (why.pods[i].shape >= (int)why.n_shapes)
+                    model_fail(m, "explain", "g%d: a member of a shape that is not there", g);
+            gang_explained_done(&why);
+        } else if (m->groups[g].exists) {
+            model_fail(m, "explain", "g%d exists and is not known", g);
+        }
+        free(ref.api_group);
+        free(ref.ns);
+        free(ref.name);
+    }
+}
+
 void oracle_rebuild(struct model *m)
 {
+    ask_why(m);
     struct picture old, forward, backward;
     struct gang_core *a = rebuilt(m, 0), *b = rebuilt(m, 1);
     m->totals->rebuilds++;
