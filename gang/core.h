@@ -247,7 +247,7 @@ struct group {
     struct gang_ref ref;
     struct gang_group_facts *facts; /* NULL: not known */
     bool declared;                  /* facts are what its pods say: there is no object */
-    usec_t declared_at;             /* created, of the pod that said so */
+    struct pod *declarer;           /* the pod whose word that is */
     struct gang *gang;              /* never NULL */
     struct list in_gang;
     uint64_t formed;     /* core->forming when its gang was last formed */
@@ -511,9 +511,8 @@ struct group *group_find(const struct gang_core *core, const struct gang_ref *re
 struct gang *gang_find(const struct gang_core *core, const struct gang_ref *ref);
 void take_group(struct gang_core *core, struct gang_group_facts *facts);
 void take_group_gone(struct gang_core *core, const struct gang_ref *ref);
-/* What a pod created then says of its group; takes the facts. An object's word goes before it. */
-void group_declare(struct gang_core *core, struct group *group, struct gang_group_facts *facts,
-                   usec_t created);
+/* The member is new or changed: what it says of its group may count, or not any more. */
+void group_declare(struct gang_core *core, struct pod *pod);
 /* The pod joins the group that it is linked to; leaves it; may count elsewhere in it now. */
 void group_add(struct gang_core *core, struct pod *pod);
 void group_remove(struct gang_core *core, struct pod *pod);
@@ -552,6 +551,7 @@ int gang_needed(const struct gang *gang);
 int unit_children_needed(const struct unit *unit);
 /* The unit on the way up that takes no more members; NULL: none. By the last gang_count(). */
 const struct unit *unit_at_maximum(const struct unit *unit);
+bool unit_beyond_maximum(const struct unit *unit);
 bool gang_has_maximum(const struct gang *gang);
 /* Keeps the tallies right while slots are given and taken. */
 void unit_add_slots(struct unit *unit, int n);

@@ -191,6 +191,65 @@ struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
     return NULL;
 }
 
+/* ---- copies ---- */
+
+static char **strings_copy(char **items, size_t n)
+{
+    char **copy = xcalloc(n, sizeof *copy);
+    for (size_t i = 0; i < n; i++)
+        copy[i] = xstrdup(items[i]);
+    return copy;
+}
+
+static struct gang_ref ref_copy(const struct gang_ref *r)
+{
+    return (struct gang_ref){xstrdup_null(r->api_group), xstrdup_null(r->ns),
+                             xstrdup_null(r->name)};
+}
+
+static struct gang_term term_copy(const struct gang_term *t)
+{
+    struct gang_term copy = {xcalloc(t->n, sizeof *copy.items), t->n};
+    for (size_t i = 0; i < t->n; i++) {
+        copy.items[i] = t->items[i];
+        copy.items[i].key = xstrdup_null(t->items[i].key);
+        copy.items[i].values = strings_copy(t->items[i].values, t->items[i].n_values);
+    }
+    return copy;
+}
+
+static struct gang_subgroup subgroup_copy(const struct gang_subgroup *s)
+{
+    struct gang_subgroup copy = *s;
+    copy.name = xstrdup_null(s->name);
+    copy.parent = xstrdup_null(s->parent);
+    copy.selector = term_copy(&s->selector);
+    copy.split_by = strings_copy(s->split_by, s->n_split_by);
+    return copy;
+}
+
+struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f)
+{
+    struct gang_group_facts *copy = gang_group_facts_new();
+    *copy = *f;
+    copy->ref = ref_copy(&f->ref);
+    copy->uid = xstrdup_null(f->uid);
+    copy->invalid = xstrdup_null(f->invalid);
+    copy->parent = xstrdup_null(f->parent);
+    copy->priority_class = xstrdup_null(f->priority_class);
+    copy->subgroups = xcalloc(f->n_subgroups, sizeof *copy->subgroups);
+    for (size_t i = 0; i < f->n_subgroups; i++)
+        copy->subgroups[i] = subgroup_copy(&f->subgroups[i]);
+    copy->bundle = xcalloc(f->n_bundle, sizeof *copy->bundle);
+    for (size_t i = 0; i < f->n_bundle; i++)
+        copy->bundle[i] = ref_copy(&f->bundle[i]);
+    copy->min_resources = (struct gang_amounts){NULL, 0};
+    for (size_t i = 0; i < f->min_resources.n; i++)
+        gang_amounts_add(&copy->min_resources, f->min_resources.items[i].resource,
+                         f->min_resources.items[i].amount);
+    return copy;
+}
+
 /* ---- equality ---- */
 
 static bool ref_equal(const struct gang_ref *a, const struct gang_ref *b)

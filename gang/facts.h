@@ -236,6 +236,7 @@ struct gang_pod_facts *gang_pod_facts_new(void);
 struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f);
 struct gang_group_facts *gang_group_facts_new(void);
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f);
+struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f);
 bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_group_facts *b);
 struct gang_class_facts *gang_class_facts_new(void);
 struct gang_class_facts *gang_class_facts_free(struct gang_class_facts *f);

@@ -243,6 +243,20 @@ static char *judge_kin(const struct group *group)
     return NULL;
 }
 
+/* What a parent counts are its children. */
+static char *judge_parent(const struct group *group)
+{
+    if (!group->facts->n_subgroups)
+        return NULL;
+    list_for_each (child, &group->units[0]->children, struct unit, in_parent)
+        if (child->group != group)
+            return xasprintf("PodGroup %s/%s: it has subgroups, so %s/%s cannot name it as "
+                             "spec.parentPodGroup",
+                             group->ref.ns, group->ref.name, child->group->ref.ns,
+                             child->group->ref.name);
+    return NULL;
+}
+
 /* The first contradiction in the gang's PodGroups. One that is missing is not one of them. */
 static void judge(struct gang *gang)
 {
@@ -253,6 +267,8 @@ static void judge(struct gang *gang)
             gang->invalid = judge_kin(group);
         if (!gang->invalid && group->facts)
             gang->invalid = judge_group(group);
+        if (!gang->invalid && group->facts)
+            gang->invalid = judge_parent(group);
         n++;
     }
     if (!gang->invalid && n == FAMILY_MAX)
@@ -323,10 +339,22 @@ static struct gang *family_gang(const struct family *f)
     return f->items[0]->gang;
 }
 
+/* A plan for more members than may be now is none. */
+static void trim(struct gang_core *core, struct gang *gang)
+{
+    gang_count(core, gang);
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (unit_beyond_maximum(slot->unit)) {
+            plan_drop(core, gang, REASON_SLOT_MOVED);
+            return;
+        }
+}
+
 static void settle_gang(struct gang_core *core, struct gang *gang)
 {
     build_tree(core, gang);
     judge(gang);
+    trim(core, gang);
     gang->retry = true;
     gang_touch(core, gang);
 }
@@ -340,6 +368,8 @@ static void bring_in(struct gang_core *core, const struct family *f, struct gang
         struct gang *old = group->gang;
         if (old == gang)
             continue;
+        happened(core, old, HAPPENING_FAMILY);
+        happened(core, gang, HAPPENING_FAMILY);
         dissolve(core, old);
         dissolve(core, gang);
         list_remove(&group->in_gang);
@@ -368,9 +398,11 @@ static void send_away(struct gang_core *core, const struct family *f, struct gan
             stays = f->items[i] == group;
         if (stays)
             continue;
+        happened(core, gang, HAPPENING_FAMILY);
         dissolve(core, gang);
         list_remove(&group->in_gang);
         struct gang *own = gang_new(core, group);
+        happened(core, own, HAPPENING_FAMILY);
         group_join(group, own);
         move_members(group, gang, own);
         settle_gang(core, own);
@@ -480,6 +512,32 @@ void take_group(struct gang_core *core, struct gang_group_facts *facts)
     set_facts(core, group, facts);
 }
 
+/* Of what pods say about their group the word of the oldest counts, as long as it counts itself. */
+static bool says_before(const struct pod *a, const struct pod *b)
+{
+    if (!b || pod_counts(a) != pod_counts(b))
+        return !b || pod_counts(a);
+    if (a->facts->created != b->facts->created)
+        return a->facts->created < b->facts->created;
+    return strcmp(a->facts->name, b->facts->name) < 0;
+}
+
+/* Where there is no object: what its pods say. */
+static void redeclare(struct gang_core *core, struct group *group)
+{
+    group->declarer = NULL;
+    if (group->facts && !group->declared)
+        return;
+    list_for_each (pod, &group->gang->members, struct pod, in_gang)
+        if (pod->group == group && pod->facts->declared && says_before(pod, group->declarer))
+            group->declarer = pod;
+    const struct gang_group_facts *word = group->declarer ? group->declarer->facts->declared : NULL;
+    if (word ? group->facts && gang_group_facts_equal(group->facts, word) : !group->facts)
+        return;
+    group->declared = word != NULL;
+    set_facts(core, group, word ? gang_group_facts_copy(word) : NULL);
+}
+
 void take_group_gone(struct gang_core *core, const struct gang_ref *ref)
 {
     struct group *group = group_find(core, ref);
@@ -487,20 +545,14 @@ void take_group_gone(struct gang_core *core, const struct gang_ref *ref)
         return;
     forget_object(group);
     set_facts(core, group, NULL);
+    redeclare(core, group);
 }
 
-void group_declare(struct gang_core *core, struct group *group, struct gang_group_facts *facts,
-                   usec_t created)
+void group_declare(struct gang_core *core, struct pod *pod)
 {
-    bool object = group->facts && !group->declared;
-    bool older = group->declared && created > group->declared_at; /* the oldest pod's word counts */
-    if (object || older || (group->declared && gang_group_facts_equal(group->facts, facts))) {
-        gang_group_facts_free(facts);
-        return;
-    }
-    group->declared = true;
-    group->declared_at = created;
-    set_facts(core, group, facts);
+    struct group *group = pod->group;
+    if (pod == group->declarer || (pod->facts->declared && says_before(pod, group->declarer)))
+        redeclare(core, group);
 }
 
 /* ---- members ---- */
@@ -508,8 +560,6 @@ void group_declare(struct gang_core *core, struct group *group, struct gang_grou
 void group_add(struct gang_core *core, struct pod *pod)
 {
     struct group *group = group_get(core, &pod->facts->group);
-    if (pod->facts->declared)
-        group_declare(core, group, STEAL(pod->facts->declared), pod->facts->created);
     struct gang *gang = group->gang;
     happened(core, gang, HAPPENING_MEMBER_NEW);
     if (list_empty(&gang->members))
@@ -521,6 +571,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     list_push(&gang->members, &pod->in_gang);
     gang->retry = true;
     gang_touch(core, gang);
+    group_declare(core, pod);
 }
 
 void group_remove(struct gang_core *core, struct pod *pod)
@@ -528,14 +579,17 @@ void group_remove(struct gang_core *core, struct pod *pod)
     struct gang *gang = pod->gang;
     struct unit *unit = pod->unit;
     happened(core, gang, HAPPENING_MEMBER_LOST);
+    struct group *group = pod->group;
     list_remove(&pod->in_gang);
-    pod->group->n_members--;
+    group->n_members--;
     pod->group = NULL;
     pod->gang = NULL;
     pod->unit = NULL;
     unit_left(core, gang, unit);
     gang->retry = true;
     gang_touch(core, gang);
+    if (group->declarer == pod)
+        redeclare(core, group);
 }
 
 /* Its labels or role may have changed. */

@@ -277,8 +277,12 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     int missing = unit_lacks(gang->root, STAGE_EXISTS);
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
-    if (gang->state == GANG_COMMITTING)
+    if (gang->state == GANG_COMMITTING) {
         commit_failed(core, gang, t);
+        t = gang_count(core, gang); /* those that are evicted do not count */
+        some = t->bound + t->binding > 0;
+        missing = unit_lacks(gang->root, STAGE_EXISTS);
+    }
     if (missing > 0 && !some && may_hope(core, gang)) {
         hope(core, gang);
         return;
@@ -344,6 +348,8 @@ static void review(struct gang_core *core, struct gang *gang)
         assemble(core, gang, GANG_ASSEMBLING, code, text);
         return;
     }
+    if (gang->state == GANG_DONE && t->succeeded == t->members)
+        return; /* finished pods are cleaned up: it stays Done until a new member comes */
     if (t->bound == 0 && t->binding == 0)
         gang->ever_placed = false; /* a new run under the same PodGroup */
     bool whole = unit_lacks(gang->root, STAGE_BOUND) <= 0 ||

@@ -406,8 +406,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         leave_gang(core, pod);
         join_gang(core, pod);
     } else if (pod->gang) {
-        if (facts->declared)
-            group_declare(core, pod->group, STEAL(facts->declared), facts->created);
+        group_declare(core, pod);
         group_moved(core, pod);
     }
     claims_leave(core, pod);
@@ -440,13 +439,14 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         if (other) /* deleted and made again; the watch skipped the middle */
             take_pod_gone(core, other);
         pod = pod_new(core, facts);
+        settle_charge(core, pod);
     } else {
         bool could = pod_plannable(core, pod);
         pod_update(core, pod, facts);
+        settle_charge(core, pod);
         if (pod->gang && could != pod_plannable(core, pod))
             pod->gang->retry = true;
     }
-    settle_charge(core, pod);
     if (pod->gang)
         gang_touch(core, pod->gang);
 }

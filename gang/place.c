@@ -205,8 +205,18 @@ struct option {
     struct unit *unit;
     int lacks; /* slots, to have its minimum */
     bool able; /* its members exist and may be placed, or are hoped for */
-    int at;
 };
+
+/* By name, so that a restart decides alike. */
+static int by_name(const struct unit *a, const struct unit *b)
+{
+    int order = a->group == b->group ? 0 : strcmp(a->group->key, b->group->key);
+    if (!order && a->spec && b->spec)
+        order = strcmp(a->spec->name, b->spec->name);
+    if (!order && a->part && b->part)
+        order = strcmp(a->part, b->part);
+    return order;
+}
 
 static int by_lack(const void *a, const void *b)
 {
@@ -215,20 +225,28 @@ static int by_lack(const void *a, const void *b)
         return x->able ? -1 : 1;
     if (x->lacks != y->lacks)
         return x->lacks < y->lacks ? -1 : 1;
-    return x->at < y->at ? -1 : 1;
+    return by_name(x->unit, y->unit);
 }
 
 static size_t options_of(const struct gang *gang, const struct unit *unit, struct option *ret)
 {
     size_t n = 0;
     list_for_each (child, &unit->children, struct unit, in_parent) {
-        struct option o = {.unit = child, .lacks = unit_lacks(child, STAGE_PLANNED), .at = (int)n};
+        struct option o = {.unit = child, .lacks = unit_lacks(child, STAGE_PLANNED)};
         o.able = gang->hoping || unit_lacks(child, STAGE_REACHABLE) <= 0;
         if (!child->excluded)
             ret[n++] = o;
     }
     qsort(ret, n, sizeof *ret, by_lack);
     return n;
+}
+
+/* Its members may be taken one by one. */
+static void open_up(struct unit *unit)
+{
+    unit->chosen = true;
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        open_up(child);
 }
 
 /*
@@ -244,9 +262,9 @@ static bool choose(const struct gang *gang, struct unit *unit, int *ret)
     unit->chosen = true;
     for (size_t k = 0; k < n; k++)
         at_hand -= options[k].unit->t.plannable;
+    int still = unit->min_pods - unit->t.bound - unit->t.binding;
     for (; i < n; i++) {
         /* Beyond those that are needed, more are chosen only to make up the number of members. */
-        int still = unit->min_pods - unit->t.bound - unit->t.binding;
         if (i >= needed && (gang->hoping || at_hand >= still || !options[i].able))
             break;
         int lacks;
@@ -254,6 +272,10 @@ static bool choose(const struct gang *gang, struct unit *unit, int *ret)
             return false;
         below += lacks;
         at_hand += options[i].unit->t.plannable;
+    }
+    for (size_t k = i; k < n && !gang->hoping && at_hand < still; k++) {
+        open_up(options[k].unit); /* its minimum is not needed, its members are */
+        at_hand += options[k].unit->t.plannable;
     }
     if (i < needed)
         return false;

@@ -153,7 +153,7 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     struct shortage shortage;
     int slots = gang->n_slots;
     bool more = false;
-    if (!gang->retry)
+    if (!gang->retry || gang->step != core->steps)
         happened(core, gang, HAPPENING_ROOM_MORE);
     gang->retry = false;
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)

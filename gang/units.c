@@ -382,6 +382,14 @@ const struct unit *unit_at_maximum(const struct unit *unit)
     return NULL;
 }
 
+bool unit_beyond_maximum(const struct unit *unit)
+{
+    for (; unit; unit = unit->parent)
+        if (unit->max_pods && at_once(&unit->t) > unit->max_pods)
+            return true;
+    return false;
+}
+
 bool gang_has_maximum(const struct gang *gang)
 {
     list_for_each (group, &gang->groups, struct group, in_gang)

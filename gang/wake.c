@@ -97,7 +97,7 @@ void wake_starved(struct gang_core *core)
     const struct shape *full = NULL;
     int left = WAKES_PER_STEP;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
-        if (pod->node || pod_is_finished(pod)) {
+        if (pod->node || pod_is_finished(pod) || pod->facts->deleting) {
             list_remove(&pod->in_starved);
             continue;
         }
