@@ -43,9 +43,14 @@ var (
 	SchedulerPlugins = Dialect{Name: "x-k8s", Group: "scheduling.x-k8s.io", Version: "v1alpha1",
 		Label: "scheduling.x-k8s.io/pod-group", Scheduler: corev1.DefaultSchedulerName,
 		CRDs: []string{"x-k8s-podgroups.yaml"}}
+	// Gangs that no object describes: their pods do.
+	Koordinator = Dialect{Name: "koordinator", Group: "gang.scheduling.koordinator.sh",
+		Annotation: "gang.scheduling.koordinator.sh/name", Scheduler: corev1.DefaultSchedulerName}
+	Lightweight = Dialect{Name: "lightweight", Group: "pod-group.scheduling.sigs.k8s.io",
+		Label: "pod-group.scheduling.sigs.k8s.io/name", Scheduler: corev1.DefaultSchedulerName}
 )
 
-var dialects = []Dialect{Recipe, KAI, Volcano, Sigs, SchedulerPlugins}
+var dialects = []Dialect{Recipe, KAI, Volcano, Sigs, SchedulerPlugins, Koordinator, Lightweight}
 
 // linkOf is the group a pod is linked to, as "API group/namespace/name", or "".
 func linkOf(pod *corev1.Pod) string {
