@@ -393,14 +393,23 @@ static int decode_body(const json_t *pod, struct gang_pod_facts *f, struct err *
     return 0;
 }
 
-static int decode_owners(const json_t *metadata, struct gang_pod_facts *f, struct err *err)
+/* Nothing here may keep a pod from being counted: what is beyond all bounds is passed over. */
+static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
 {
-    const json_t *owners = NULL;
-    if (field_array(metadata, "ownerReferences", &owners, err) < 0)
-        return -1;
-    for (size_t i = 0; i < json_array_size(owners); i++)
-        f->controlled |= json_is_true(json_object_get(json_array_get(owners, i), "controller"));
-    return 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(metadata, "labels"), key, value)
+    {
+        if (json_is_string(value) && f->labels.n < FIELD_MAX_ITEMS)
+            gang_kvs_add(&f->labels, key, json_string_value(value));
+    }
+}
+
+static void decode_owners(const json_t *metadata, struct gang_pod_facts *f)
+{
+    const json_t *owners = json_object_get(metadata, "ownerReferences");
+    for (size_t i = 0; i < json_array_size(owners) && !f->controlled; i++)
+        f->controlled = json_is_true(json_object_get(json_array_get(owners, i), "controller"));
 }
 
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
@@ -418,12 +427,11 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     f->uid = xstrdup(meta.uid);
     f->created = meta.created;
     f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
-    if (field_kvs(meta.json, "labels", &f->labels, err) < 0 || decode_owners(meta.json, f, err) < 0)
-        err_wrap(err, "metadata");
-    else if (decode_body(pod, f, err) == 0) {
-        decode_link(pod, &meta, f);
+    decode_labels(meta.json, f);
+    decode_owners(meta.json, f);
+    decode_link(pod, &meta, f);
+    if (decode_body(pod, f, err) == 0)
         return f;
-    }
     err_wrap(err, "pod %s/%s", meta.ns, meta.name);
     return gang_pod_facts_free(f);
 }

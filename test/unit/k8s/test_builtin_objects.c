@@ -129,6 +129,33 @@ static void a_group_that_makes_no_sense_is_shown_with_the_reason(void **state)
     end(x);
 }
 
+static void S13_the_owner_of_the_pods_is_written(void **state)
+{
+    (void)state;
+    struct fixture *x = begin("nodes: [{name: a, allocatable: {cpu: 8}}]\nobjects:\n"
+                              "- {apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, "
+                              "metadata: {name: g}, spec: {minMember: 1}}\n"
+                              "- {apiVersion: v1, kind: Pod, metadata: {name: p, labels: "
+                              "{scheduling.x-k8s.io/pod-group: g}, ownerReferences: [{kind: Job, "
+                              "name: train}]}, spec: {nodeName: a, containers: [{name: c}]}}\n");
+    shown(x, 1 * USEC_PER_SEC);
+    char group[] = "scheduling.x-k8s.io", ns[] = "default", name[] = "g";
+    struct gang_ref ref = {group, ns, name};
+    struct gang_effect e = {.kind = GANG_STATUS};
+    e.status = (struct gang_status){.ref = &ref,
+                                    .uid = "u",
+                                    .state = GANG_PLACED,
+                                    .text = "",
+                                    .help = "",
+                                    .min_member = 1,
+                                    .needed = 1};
+    x->cluster->ops->apply(x->cluster, x->now, &e);
+    const json_t *object = builtin_cluster_object(x->cluster, KIND_POD_GROUP, NULL, "default", "g");
+    assert_string_equal(field_peek(object, "status", "occupiedBy", NULL), "default/train");
+    assert_non_null(field_peek(object, "status", "scheduleStartTime", NULL));
+    end(x);
+}
+
 static void a_gang_that_pods_declare_has_no_object(void **state)
 {
     (void)state;
@@ -173,6 +200,7 @@ int main(void)
         cmocka_unit_test(priority_classes_are_shown),
         cmocka_unit_test(a_class_without_a_number_is_refused),
         cmocka_unit_test(a_group_that_makes_no_sense_is_shown_with_the_reason),
+        cmocka_unit_test(S13_the_owner_of_the_pods_is_written),
         cmocka_unit_test(a_gang_that_pods_declare_has_no_object),
         cmocka_unit_test(C06_an_evicted_pod_ends_but_never_another_of_its_name),
     };
