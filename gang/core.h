@@ -64,6 +64,7 @@ struct shape {
     int device;         /* the resource number of its first device, or -1 */
     bool ports;         /* has host ports */
     bool apart, spread; /* has anti-affinity, topology spread over hosts */
+    bool alone;         /* by its host ports or anti-affinity never two of it on one node */
     bool limited;       /* its volumes can be used on some nodes only */
     struct list pods;   /* all pods of this shape; the shape lives while there are any */
     size_t users;       /* pods, slots and evidence that hold it */
@@ -94,6 +95,7 @@ struct node {
     uint32_t offer_index;          /* its place among the names of that call */
     struct amounts allocatable, used, reserved;
     struct amounts kept; /* for the gang that has waited too long, see keep.c */
+    bool kept_alone;     /* for one of its members that is alone on its node */
     struct list pods;    /* charged here */
     struct list slots;   /* reserved here */
     size_t n_pods, n_slots;

@@ -4,7 +4,6 @@
  * lack, how far its minimums are met. Looks and changes nothing.
  */
 #include "gang/core.h"
-#include "gang/rules.h"
 
 #define UNITS_MAX   64
 #define SHAPES_MAX  16
@@ -44,8 +43,7 @@ static int64_t fit_by(const struct node *node, const struct need *need, bool hee
 
 static int64_t fit_on(const struct node *node, const struct shape *shape, bool heed)
 {
-    const struct gang_pod_facts *who = shape->apart ? shape_sample(shape) : NULL;
-    int64_t fit = shape->ports || (who && gang_keeps_away(who, who)) ? 1 : INT32_MAX;
+    int64_t fit = shape->alone ? 1 : INT32_MAX;
     for (size_t i = 0; i < shape->n_needs; i++) {
         int64_t n = fit_by(node, &shape->needs[i], heed);
         fit = n < fit ? n : fit;

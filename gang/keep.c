@@ -38,7 +38,8 @@ struct node *some_day_node(struct gang_core *core, struct shape *shape)
     int64_t least = 0, lack;
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
-        if (!node || exceeds(node, shape, &lack) || shape_refusal(shape, node))
+        if (!node || exceeds(node, shape, &lack) || shape_refusal(shape, node) ||
+            (shape->alone && node->kept_alone))
             continue;
         if (!best || lack < least || (lack == least && node_better(shape, node, best))) {
             best = node;
@@ -52,13 +53,16 @@ static void keep(struct gang_core *core, struct node *node, struct shape *shape)
 {
     (void)core;
     amounts_add(&node->kept, shape, 1);
+    node->kept_alone |= shape->alone;
 }
 
 static void forget_kept(struct gang_core *core)
 {
     for (size_t i = 0; i < core->n_ids; i++)
-        if (core->by_id[i])
+        if (core->by_id[i]) {
             core->by_id[i]->kept.n = 0;
+            core->by_id[i]->kept_alone = false;
+        }
 }
 
 void keep_for(struct gang_core *core, struct gang *gang)

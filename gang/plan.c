@@ -68,7 +68,9 @@ static void plan_failed(struct gang_core *core, struct gang *gang)
 
 static void keep_if_due(struct gang_core *core, struct gang *gang, const struct shortage *s)
 {
-    bool capacity = s->culprit && shortage_code(s) == REASON_NOT_ENOUGH_RESOURCES;
+    enum gang_reason_code code = s->culprit ? shortage_code(s) : REASON_NONE;
+    bool between = code == REASON_KEPT_APART || code == REASON_SPREAD; /* on some nodes */
+    bool capacity = code == REASON_NOT_ENOUGH_RESOURCES || (between && s->resource != -1);
     if (core->config.strict_order || (gang->starved && capacity))
         keep_for(core, gang);
     else

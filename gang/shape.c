@@ -189,6 +189,7 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     shape->ports = facts->n_host_ports > 0;
     shape->apart = facts->n_apart > 0;
     shape->spread = facts->n_spreads > 0;
+    shape->alone = shape->ports || gang_keeps_away(facts, facts);
     shape->limited = limited;
     list_init(&shape->pods);
     map_set(&core->shapes, shape->key, shape);

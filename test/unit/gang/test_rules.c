@@ -647,6 +647,34 @@ static void an_ordinary_pod_is_kept_from_a_slot_it_would_spoil(void **state)
     world_free(w);
 }
 
+/* What is kept for members that have waited too long is kept on as many nodes as they need. */
+static void C12_capacity_is_kept_on_a_node_each(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.starvation = SECONDS(10);
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n0", 2);
+    world_node(w, "n1", 2);
+    world_pod_seen(w, "old", NULL, 2, "n0", PHASE_RUNNING);
+    world_group(w, "g", 2);
+    members(w, 0, 2, apart_from_siblings);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_wait(w, SECONDS(11));
+    world_pod(w, "o", NULL, 1);
+    assert_string_equal(world_filter_on(w, "o", "n1", NULL),
+                        "n1"); /* one of the two GPUs there is kept */
+    world_pod_seen(w, "o", NULL, 1, "n1", PHASE_RUNNING);
+    world_pod(w, "p", NULL, 1);
+    assert_string_equal(world_filter_on(w, "p", "n1", NULL), "");
+    world_pod_gone(w, "old");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(reserved(w, "n0"), 1);
+    assert_int_equal(reserved(w, "n1"), 1);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -679,6 +707,7 @@ int main(void)
         cmocka_unit_test(unlimited_claims_leave_members_alike),
         cmocka_unit_test(claims_and_pods_come_and_go_in_any_order),
         cmocka_unit_test(an_ordinary_pod_is_kept_from_a_slot_it_would_spoil),
+        cmocka_unit_test(C12_capacity_is_kept_on_a_node_each),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
