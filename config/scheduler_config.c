@@ -13,6 +13,7 @@
 #include <yaml.h>
 
 #include "base/duration.h"
+#include "base/likeness.h"
 
 /* kube-scheduler's DefaultExtenderTimeout */
 #define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)
@@ -125,6 +126,74 @@ static bool is_ours(struct judge *j, const yaml_node_t *extender)
     return str_eq(end, our_end);
 }
 
+/* ---- keys ---- */
+
+/* What kube-scheduler 1.36 knows (k8s.io/kube-scheduler/config/v1 types.go); it reads strictly and
+ * does not start on others. */
+static const char *const root_keys[] = {"apiVersion",
+                                        "kind",
+                                        "parallelism",
+                                        "leaderElection",
+                                        "clientConnection",
+                                        "enableProfiling",
+                                        "enableContentionProfiling",
+                                        "percentageOfNodesToScore",
+                                        "podInitialBackoffSeconds",
+                                        "podMaxBackoffSeconds",
+                                        "profiles",
+                                        "extenders",
+                                        "delayCacheUntilActive",
+                                        NULL};
+static const char *const profile_keys[] = {"schedulerName", "percentageOfNodesToScore", "plugins",
+                                           "pluginConfig", NULL};
+static const char *const extender_keys[] = {
+    "urlPrefix",        "filterVerb",  "preemptVerb", "prioritizeVerb", "weight",
+    "bindVerb",         "enableHTTPS", "tlsConfig",   "httpTimeout",    "nodeCacheCapable",
+    "managedResources", "ignorable",   NULL};
+static const char *const tls_keys[] = {"insecure", "serverName", "certFile", "keyFile", "caFile",
+                                       "certData", "keyData",    "caData",   NULL};
+static const char *const managed_keys[] = {"name", "ignoredByScheduler", NULL};
+
+static const char *nearest_key(const char *const *known, const char *key)
+{
+    const char *nearest = NULL;
+    size_t best = 4; /* further away is no likeness */
+    for (; *known; known++) {
+        size_t d = likeness_distance(*known, key);
+        if (d < best) {
+            best = d;
+            nearest = *known;
+        }
+    }
+    return nearest;
+}
+
+static bool is_known(const char *const *known, const char *key)
+{
+    for (; *known; known++)
+        if (str_eq(*known, key))
+            return true;
+    return false;
+}
+
+/* Keys that are unknown. */
+static void check_keys(struct judge *j, const yaml_node_t *map, const char *const *known,
+                       enum severity severity)
+{
+    if (!map || map->type != YAML_MAPPING_NODE)
+        return;
+    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+         p++) {
+        const yaml_node_t *key = yaml_document_get_node(&j->doc, p->key);
+        const char *name = text_of(key);
+        if (!name || is_known(known, name))
+            continue;
+        const char *near = nearest_key(known, name);
+        finding(j, severity, key, "kube-scheduler knows no key \"%.100s\" here%s%s%s: take it out",
+                name, near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    }
+}
+
 /* ---- the rules ---- */
 
 static void check_verbs(struct judge *j, const yaml_node_t *e)
@@ -157,6 +226,13 @@ static void check_verbs(struct judge *j, const yaml_node_t *e)
     }
 }
 
+/* As Go reads it: kube-scheduler takes no bare number and no days. */
+static bool is_go_duration(const char *text)
+{
+    size_t n = strlen(text);
+    return n > 0 && strchr("hms", text[n - 1]) && strspn(text, "0123456789.hmsu") == n;
+}
+
 static void check_timeout(struct judge *j, const yaml_node_t *e)
 {
     const char *text = get_text(j, e, "httpTimeout");
@@ -167,6 +243,11 @@ static void check_timeout(struct judge *j, const yaml_node_t *e)
         finding(j, IS_ERROR, at, "httpTimeout: %s", err.text);
         return;
     }
+    if (text && !is_go_duration(text))
+        finding(j, IS_ERROR, at,
+                "httpTimeout: %.100s is no length of time for kube-scheduler: write \"httpTimeout: "
+                "%gs\"",
+                text, (double)timeout / 1e6);
     usec_t need = j->config->hold + HOLD_MARGIN;
     if (timeout < need)
         finding(j, IS_ERROR, at,
@@ -227,6 +308,11 @@ static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml
             continue;
         }
         check_duplicates(j, e);
+        check_keys(j, e, extender_keys, IS_ERROR);
+        check_keys(j, get(j, e, "tlsConfig"), tls_keys, IS_ERROR);
+        const yaml_node_t *managed = get(j, e, "managedResources");
+        for (size_t k = 0; k < length(managed); k++)
+            check_keys(j, item(j, managed, k), managed_keys, IS_ERROR);
         if (get_text(j, e, "bindVerb")) {
             if (binder)
                 finding(j, IS_ERROR, get(j, e, "bindVerb"),
@@ -251,6 +337,27 @@ static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml
     }
 }
 
+static void check_profiles(struct judge *j, const yaml_node_t *list)
+{
+    for (size_t i = 0; i < length(list); i++) {
+        const yaml_node_t *profile = item(j, list, i);
+        const char *name = get_text(j, profile, "schedulerName");
+        check_keys(j, profile, profile_keys, IS_ERROR);
+        if (!name && length(list) > 1)
+            finding(j, IS_ERROR, profile,
+                    "a profile without schedulerName beside others: kube-scheduler does not start: "
+                    "name it");
+        for (size_t k = 0; name && k < i; k++) {
+            const yaml_node_t *other = get(j, item(j, list, k), "schedulerName");
+            if (str_eq(text_of(other), name))
+                finding(j, IS_ERROR, get(j, profile, "schedulerName"),
+                        "schedulerName %s is there twice, first in line %zu: kube-scheduler does "
+                        "not start: keep one",
+                        name, other->start_mark.line + 1);
+        }
+    }
+}
+
 static void check_document(struct judge *j)
 {
     const yaml_node_t *root = yaml_document_get_root_node(&j->doc);
@@ -260,6 +367,7 @@ static void check_document(struct judge *j)
         return;
     }
     check_duplicates(j, root);
+    check_keys(j, root, root_keys, IS_WARNING); /* a newer kube-scheduler may know more */
     const char *kind = get_text(j, root, "kind");
     if (!str_eq(kind, "KubeSchedulerConfiguration"))
         finding(j, IS_ERROR, kind ? get(j, root, "kind") : root,
@@ -270,6 +378,7 @@ static void check_document(struct judge *j)
                 "apiVersion is %s: write \"apiVersion: " API_VERSION "\"",
                 version ? version : "missing");
     check_extenders(j, root, get(j, root, "extenders"));
+    check_profiles(j, get(j, root, "profiles"));
 }
 
 void scheduler_config_check(const char *path, const struct config *config,

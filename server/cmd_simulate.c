@@ -216,6 +216,18 @@ static bool over(struct sim *sim, usec_t next)
     return true;
 }
 
+/* What was asked for beyond --until is not known, and not judged. */
+static int check_last_expects(struct sim *sim)
+{
+    int ret = check_expects(sim, sim->until_given ? sim->until + 1 : USEC_NEVER);
+    size_t left = sim->scenario->n_expects - sim->next_expect;
+    if (ret == 0 && left > 0)
+        timeline_note(sim->timeline, clock_of(sim),
+                      "not judged, because they lie behind the end: %zu of %zu expectations", left,
+                      sim->scenario->n_expects);
+    return ret;
+}
+
 static int run(struct sim *sim)
 {
     int idle = 0;
@@ -224,7 +236,7 @@ static int run(struct sim *sim)
     for (;;) {
         usec_t next = next_moment(sim);
         if (over(sim, next))
-            return check_expects(sim, USEC_NEVER);
+            return check_last_expects(sim);
         if (check_expects(sim, next - ORIGIN) < 0)
             return -1;
         idle = next == sim->now ? idle + 1 : 0;
