@@ -87,8 +87,9 @@ struct trial {
     size_t n_slots, cap;
     bool heed;
     const struct pod *culprit; /* the first without a place */
-    struct node *node;         /* the one that is being filled, with members of this shape */
-    const struct shape *node_for;
+    struct node **queue; /* nodes that will do, as a heap: the best, which is being filled, first */
+    size_t n_queue, cap_queue;
+    const struct shape *queue_for; /* NULL: it is to be made */
 };
 
 /* Order of members: those tied to a node, then by shape, the ones that volumes limit and the one
@@ -134,6 +135,7 @@ static void trial_end(struct trial *t)
 {
     free(t->pods);
     free(t->slots);
+    free(t->queue);
 }
 
 static bool one_shape(const struct trial *t)
@@ -141,18 +143,55 @@ static bool one_shape(const struct trial *t)
     return t->n == 0 || t->pods[0]->shape == t->pods[t->n - 1]->shape;
 }
 
-/* The fullest node stays the fullest while it is filled, so one scan of the nodes serves all
- * members it takes. */
+static void sink(struct trial *t, size_t at, const struct shape *shape)
+{
+    struct node **q = t->queue;
+    for (size_t child; (child = 2 * at + 1) < t->n_queue; at = child) {
+        child += child + 1 < t->n_queue && node_better(shape, q[child + 1], q[child]);
+        if (!node_better(shape, q[child], q[at]))
+            return;
+        struct node *up = q[child];
+        q[child] = q[at];
+        q[at] = up;
+    }
+}
+
+static void queue_up(struct gang_core *core, struct trial *t, struct shape *shape)
+{
+    struct rules rules = rules_for(core, t->gang, shape);
+    t->n_queue = 0;
+    t->queue_for = shape;
+    for (size_t i = 0; i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (!node || !node_will_do(t->gang, &rules, node, t->heed))
+            continue;
+        GROW(t->queue, t->cap_queue, t->n_queue + 1);
+        t->queue[t->n_queue++] = node;
+    }
+    for (size_t i = t->n_queue / 2; i-- > 0;)
+        sink(t, i, shape);
+}
+
+/*
+ * The fullest node stays the fullest while it is filled, and no other changes its rank: one look at
+ * the nodes serves all members of a shape. Only a spread lets nodes in again that were ruled out.
+ */
 static struct node *next_node(struct gang_core *core, struct trial *t, struct shape *shape)
 {
     if (shape->full == core->trial)
         return NULL;
-    if (t->node_for != shape || !node_does(core, t->gang, shape, t->node, t->heed))
-        t->node = plan_node(core, t->gang, shape, NULL);
-    t->node_for = t->node ? shape : NULL;
-    if (!t->node)
-        shape->full = core->trial;
-    return t->node;
+    if (t->queue_for != shape)
+        queue_up(core, t, shape);
+    while (t->n_queue && !node_does(core, t->gang, shape, t->queue[0], t->heed)) {
+        t->queue[0] = t->queue[--t->n_queue];
+        sink(t, 0, shape);
+    }
+    if (!t->n_queue && shape->spread)
+        queue_up(core, t, shape);
+    if (t->n_queue)
+        return t->queue[0];
+    shape->full = core->trial;
+    return NULL;
 }
 
 static struct node *member_node(struct gang_core *core, struct trial *t, const struct pod *pod)
@@ -160,6 +199,7 @@ static struct node *member_node(struct gang_core *core, struct trial *t, const s
     struct node *tied = pinned_node(core, pod);
     if (!tied)
         return next_node(core, t, pod->shape);
+    t->queue_for = NULL; /* the rank of that node changes */
     return node_does(core, t->gang, pod->shape, tied, t->heed) ? tied : NULL;
 }
 
@@ -181,7 +221,7 @@ static void take_back(struct gang_core *core, struct trial *t, size_t down_to)
         unit_add_slots(slot->unit, -1);
         slot_free(core, slot);
     }
-    t->node_for = NULL;
+    t->queue_for = NULL;
 }
 
 /* ---- choosing units ---- */
@@ -351,7 +391,7 @@ static bool place_needed(struct gang_core *core, struct trial *t, int want, bool
 {
     core->trial++;
     t->culprit = NULL;
-    t->node_for = NULL;
+    t->queue_for = NULL;
     for (size_t i = 0; i < t->n && want > 0; i++) {
         struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
         struct unit *wants = pod->slot ? NULL : wanting(pod->unit);
@@ -394,7 +434,7 @@ static void place_extras(struct gang_core *core, struct trial *t)
 {
     place_whole_units(core, t, t->gang->root);
     core->trial++;
-    t->node_for = NULL;
+    t->queue_for = NULL;
     for (size_t i = 0; i < t->n; i++) {
         struct pod *pod = t->pods[i];
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
