@@ -706,6 +706,7 @@ bool reason_set(struct gang *gang, enum gang_reason_code code, char *text);
 /* Sentences, allocated. Those that count go by the last gang_count(). */
 char *reason_missing(const struct group *group);
 char *reason_not_uniform(const struct gang *gang, const struct pod *a, const struct pod *b);
+char *reason_beyond_maximum(const struct unit *own);
 char *reason_members(const struct gang *gang);
 char *reason_shortage(const struct gang_core *core, const struct gang *gang,
                       const struct shortage *s);

@@ -501,8 +501,9 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
 void take_group(struct gang_core *core, struct gang_group_facts *facts)
 {
     struct group *group = group_get(core, &facts->ref);
-    bool another = group->facts && !str_eq(group->facts->uid, facts->uid);
-    if (group->facts && !another && gang_group_facts_equal(group->facts, facts)) {
+    bool another = group->facts && !group->declared && !str_eq(group->facts->uid, facts->uid);
+    if (group->facts && !group->declared && !another &&
+        gang_group_facts_equal(group->facts, facts)) {
         gang_group_facts_free(facts); /* most likely our own status write */
         return;
     }

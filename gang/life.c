@@ -215,6 +215,17 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
+/* Parts that labels make may need more, all together, than may be. */
+static const struct unit *needs_beyond_maximum(const struct gang *gang)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        const struct unit *own = group->units[0];
+        if (own->max_pods && unit_needs(own) > own->max_pods)
+            return own;
+    }
+    return NULL;
+}
+
 /* What makes it impossible to plan the gang, whatever the cluster looks like; NULL: nothing. */
 static char *refusal(const struct gang *gang, enum gang_reason_code *code)
 {
@@ -225,9 +236,13 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
     list_for_each (group, &gang->groups, struct group, in_gang)
         if (!group->facts)
             return reason_missing(group);
-    *code = REASON_NOT_UNIFORM;
     if (gang->root->t.bound + gang->root->t.binding > 0)
-        return NULL; /* too late to refuse it: whoever comes now is an extra */
+        return NULL; /* too late to refuse it for its members */
+    const struct unit *beyond = needs_beyond_maximum(gang);
+    *code = REASON_GROUP_INVALID;
+    if (beyond)
+        return reason_beyond_maximum(beyond);
+    *code = REASON_NOT_UNIFORM;
     const struct pod *first = NULL;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!pod_counts(pod) || !pod->facts->uniform.key)
@@ -348,7 +363,7 @@ static void review(struct gang_core *core, struct gang *gang)
         assemble(core, gang, GANG_ASSEMBLING, code, text);
         return;
     }
-    if (gang->state == GANG_DONE && t->succeeded == t->members)
+    if (gang->state == GANG_DONE && gang->ever_placed && t->succeeded == t->members)
         return; /* finished pods are cleaned up: it stays Done until a new member comes */
     if (t->bound == 0 && t->binding == 0)
         gang->ever_placed = false; /* a new run under the same PodGroup */

@@ -281,14 +281,6 @@ static size_t options_of(const struct gang *gang, const struct unit *unit, struc
     return n;
 }
 
-/* Its members may be taken one by one. */
-static void open_up(struct unit *unit)
-{
-    unit->chosen = true;
-    list_for_each (child, &unit->children, struct unit, in_parent)
-        open_up(child);
-}
-
 /*
  * Decides which units below it get their minimum and how many members each must still get; the sum
  * is in *ret. False: there are not enough units or members.
@@ -313,10 +305,6 @@ static bool choose(const struct gang *gang, struct unit *unit, int *ret)
         below += lacks;
         at_hand += options[i].unit->t.plannable;
     }
-    for (size_t k = i; k < n && !gang->hoping && at_hand < still; k++) {
-        open_up(options[k].unit); /* its minimum is not needed, its members are */
-        at_hand += options[k].unit->t.plannable;
-    }
     if (i < needed)
         return false;
     int here = unit->min_pods - unit->t.bound - unit->t.binding - unit->t.slots - below;
@@ -332,21 +320,23 @@ static bool choose_all(const struct gang_core *core, const struct gang *gang, in
     return choose(gang, gang->root, ret);
 }
 
-/* The unit on the way up that wants one more member from here; NULL: none. */
-static struct unit *wanting(struct unit *unit)
-{
-    for (; unit && unit->chosen; unit = unit->parent)
-        if (unit->want > 0)
-            return unit;
-    return NULL;
-}
-
 static bool all_chosen(const struct unit *unit)
 {
     for (; unit; unit = unit->parent)
         if (!unit->chosen)
             return false;
     return true;
+}
+
+/* The unit on the way up that wants one more member from here; NULL: none. Members of units that
+ * were not chosen come last: theirs may stay without their minimum. */
+static struct unit *wanting(struct unit *unit, bool of_any)
+{
+    if (!of_any && !all_chosen(unit))
+        return NULL;
+    while (unit && unit->want <= 0)
+        unit = unit->parent;
+    return unit;
 }
 
 /* Takes the culprit's unit out of the choice, if there is a choice. */
@@ -370,10 +360,19 @@ static const struct pod *member_of(const struct gang *gang, const struct unit *u
     return NULL;
 }
 
+/* Members that are missing in the unit itself, not below it. */
+static int missing_here(const struct unit *unit)
+{
+    int missing = unit_lacks(unit, STAGE_EXISTS);
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        missing -= child->chosen ? unit_lacks(child, STAGE_EXISTS) : 0;
+    return missing;
+}
+
 static int place_expected(struct gang_core *core, struct trial *t, struct unit *unit)
 {
-    int given = 0;
-    for (; unit->want > 0 && unit->like; unit->want--, given++) {
+    int given = 0, missing = missing_here(unit);
+    for (; given < missing && unit->want > 0 && unit->like; unit->want--, given++) {
         struct node *node = next_node(core, t, unit->like);
         if (!node) {
             t->culprit = t->culprit ? t->culprit : member_of(t->gang, unit);
@@ -386,24 +385,32 @@ static int place_expected(struct gang_core *core, struct trial *t, struct unit *
     return given;
 }
 
-/* Gives slots to wanted members, forward or backward, then to expected ones; true: to all. */
+/* Gives slots to wanted members in the order of the trial, or backward. */
+static void place_members(struct gang_core *core, struct trial *t, int *want, bool backward,
+                          bool of_any)
+{
+    for (size_t i = 0; i<t->n && * want> 0; i++) {
+        struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
+        struct unit *wants = pod->slot ? NULL : wanting(pod->unit, of_any);
+        struct node *node = wants ? member_node(core, t, pod) : NULL;
+        if (node) {
+            give(core, t, pod->unit, pod->shape, node, pod);
+            wants->want--;
+            --*want;
+        } else if (wants && !t->culprit) {
+            t->culprit = pod;
+        }
+    }
+}
+
+/* To all members that are wanted, then to expected ones; true: it worked. */
 static bool place_needed(struct gang_core *core, struct trial *t, int want, bool backward)
 {
     core->trial++;
     t->culprit = NULL;
     t->queue_for = NULL;
-    for (size_t i = 0; i < t->n && want > 0; i++) {
-        struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
-        struct unit *wants = pod->slot ? NULL : wanting(pod->unit);
-        struct node *node = wants ? member_node(core, t, pod) : NULL;
-        if (node) {
-            give(core, t, pod->unit, pod->shape, node, pod);
-            wants->want--;
-            want--;
-        } else if (wants && !t->culprit) {
-            t->culprit = pod;
-        }
-    }
+    place_members(core, t, &want, backward, false);
+    place_members(core, t, &want, backward, true);
     if (want > 0 && t->gang->hoping)
         want -= place_expected(core, t, t->gang->root);
     return want == 0;
@@ -420,7 +427,8 @@ static void place_whole_units(struct gang_core *core, struct trial *t, struct un
             size_t before = t->n_slots;
             gang_count(core, t->gang);
             bool able = unit_lacks(child, STAGE_REACHABLE) <= 0 && choose(t->gang, child, &want);
-            if (!able || (want > 0 && !place_needed(core, t, want, false))) {
+            if (!able || (want > 0 && !place_needed(core, t, want, false)) ||
+                unit_beyond_maximum(child)) {
                 take_back(core, t, before);
                 forget_choice(child);
             }
@@ -561,7 +569,7 @@ bool place_some_day(struct gang_core *core, struct gang *gang,
         return false;
     struct trial t = trial_begin(core, gang);
     for (size_t i = 0; i < t.n && want > 0; i++) {
-        struct unit *wants = wanting(t.pods[i]->unit);
+        struct unit *wants = wanting(t.pods[i]->unit, true);
         struct node *node = wants ? some_day_node(core, t.pods[i]->shape) : NULL;
         if (!node)
             continue;

@@ -71,7 +71,7 @@ static void keep_if_due(struct gang_core *core, struct gang *gang, const struct 
     enum gang_reason_code code = s->culprit ? shortage_code(s) : REASON_NONE;
     bool between = code == REASON_KEPT_APART || code == REASON_SPREAD; /* on some nodes */
     bool capacity = code == REASON_NOT_ENOUGH_RESOURCES || (between && s->resource != -1);
-    if (core->config.strict_order || (gang->starved && capacity))
+    if (!gang->hoping && (core->config.strict_order || (gang->starved && capacity)))
         keep_for(core, gang);
     else
         keep_end(core, gang);
@@ -234,6 +234,8 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
     if (!core->config.strict_order || !gang_heeds(core, gang) || gang->n_slots)
         return false;
     gang->tried = core->clock;
+    if (gang->state == GANG_PLANNED) /* it has lost the places it had */
+        gang_enter(core, gang, gang_without_plan(gang));
     if (gang->state != GANG_BACKED_OFF && !gang->hoping)
         explain(core, gang, REASON_BEHIND, reason_behind(gang, core->keeper), NULL);
     return true;

@@ -112,6 +112,12 @@ char *reason_not_uniform(const struct gang *gang, const struct pod *a, const str
     return buf_steal(&buf);
 }
 
+char *reason_beyond_maximum(const struct unit *own)
+{
+    return xasprintf("PodGroup %s/%s: %d members are needed together, and spec.maxMember is %d",
+                     own->group->ref.ns, own->group->ref.name, unit_needs(own), own->max_pods);
+}
+
 /* Why members are missing or cannot be placed; after gang_count(). */
 char *reason_members(const struct gang *gang)
 {

@@ -18,7 +18,7 @@
 
 /* clang-format off */
 #define GANG_HAPPENINGS(X) \
-    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "L", "CLR", "AWPLRB", "DL", "counts; completes the plan, or fills the slot that was expected for it; beyond the needed ones it is an extra") \
+    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CLR", "AWPLRB", "AWPLRD", "counts; completes the plan, or fills the slot that was expected for it; beyond the needed ones it is an extra") \
     X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "AWP", "ABCLRWP", "AWPLRD", "AWPR", "APB", "AD", "its slot is free and its held call answered; the plan is completed with another member or undone whole; a Placed gang runs on") \
     X(MEMBER_ENDED, "member succeeded", "ALRD", "LRD", "CLRD", "CLRD", "LD", "CLRD", "LRD", "D", "counts as placed; when all have, the gang is Done") \
     X(MEMBER_BOUND, "member seen on a node", "ALR", "LR", "CLR", "ABCLRWP", "L", "CLR", "LR", "DL", "is charged there, whoever bound it; what else is needed comes first in line") \

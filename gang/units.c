@@ -129,7 +129,8 @@ void units_free(struct group *group)
 /* A parent counts its children: to it, minMember is a number of PodGroups. */
 void unit_count_children(struct unit *own)
 {
-    own->min_children = own->min_pods > 0 ? own->min_pods : 1;
+    int64_t min = own->group->facts ? own->group->facts->min_member : 1;
+    own->min_children = min > 0 ? clamp(min) : 1;
     own->min_pods = 0;
 }
 
@@ -164,6 +165,12 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     part->part = STEAL(name);
     part->min_pods = clamp(whole->spec->part_size);
     unit_attach(part, whole);
+    list_remove(&part->in_parent); /* in the order of their names: a restart decides alike */
+    struct list *at = whole->children.next;
+    while (at != &whole->children &&
+           strcmp(CONTAINER_OF(at, struct unit, in_parent)->part, part->part) < 0)
+        at = at->next;
+    list_push(at, &part->in_parent);
     return part;
 }
 
