@@ -80,7 +80,7 @@ func TestS04_NeverStarved(t *testing.T) {
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(4)))
 	// A queue of more than 20 s of work, which would take every GPU that is freed.
 	// They end at different times, so that eight GPUs are never free at once.
-	pods, small := smallJobs(96, 0)
+	pods, small := smallJobs(64, 0)
 	for i, pod := range pods {
 		testbed.RunningFor(time.Duration(1500+370*i%1700) * time.Millisecond)(pod)
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -20,6 +21,11 @@ type Options struct {
 	WithoutKWOK bool
 	// WithoutControllers leaves out kube-controller-manager: no jobs, no quotas.
 	WithoutControllers bool
+	// Features are alpha and beta features to turn on, in every component.
+	Features []string
+	// APIs are API groups that are not served by default, such as
+	// "scheduling.k8s.io/v1alpha2".
+	APIs []string
 	// Dir is where data and logs go; a temporary folder by default.
 	Dir string
 }
@@ -33,6 +39,7 @@ type Cluster struct {
 	APIServer  *Process
 
 	authority *authority
+	features  []string
 	processes []*Process
 }
 
@@ -44,11 +51,11 @@ func StartCluster(t TB, options Options) *Cluster {
 	if options.Kubernetes == (Kubernetes{}) {
 		options.Kubernetes = Newest
 	}
-	c := &Cluster{Kubernetes: options.Kubernetes, authority: newAuthority(t)}
+	c := &Cluster{Kubernetes: options.Kubernetes, authority: newAuthority(t), features: gates(options.Features)}
 	c.openFolder(t, options.Dir)
 	begin := time.Now()
 	etcdURL := c.startEtcd(t)
-	c.startAPIServer(t, etcdURL)
+	c.startAPIServer(t, etcdURL, options.APIs)
 	writeKubeconfig(t, c.Dir, "admin", c.URL, administrator.token, c.authority.PEM)
 	if !options.WithoutControllers {
 		c.startControllers(t)
@@ -115,14 +122,26 @@ func (c *Cluster) startEtcd(t TB) (url string) {
 	return url
 }
 
-func (c *Cluster) startAPIServer(t TB, etcdURL string) {
+// gates turns features on.
+func gates(features []string) []string {
+	if len(features) == 0 {
+		return nil
+	}
+	return []string{"--feature-gates", strings.Join(features, "=true,") + "=true"}
+}
+
+func (c *Cluster) startAPIServer(t TB, etcdURL string, apis []string) {
 	t.Helper()
 	port := freePort(t)
 	certificate, key := c.authority.serve(t)
 	_, accountKey := newKey(t)
 	accounts := file(t, c.Dir, "accounts.key", accountKey)
 	c.Clients = newClients(t, fmt.Sprintf("https://127.0.0.1:%d", port), administrator.token, c.authority.PEM)
-	c.APIServer = c.run(t, "kube-apiserver", tool(t, "kube-apiserver", c.Kubernetes.Version),
+	arguments := c.features
+	if len(apis) > 0 {
+		arguments = append(slices.Clone(arguments), "--runtime-config", strings.Join(apis, "=true,")+"=true")
+	}
+	c.APIServer = c.run(t, "kube-apiserver", tool(t, "kube-apiserver", c.Kubernetes.Version), append(arguments,
 		"--etcd-servers", etcdURL,
 		"--bind-address", "127.0.0.1",
 		"--secure-port", fmt.Sprint(port),
@@ -138,7 +157,7 @@ func (c *Cluster) startAPIServer(t TB, etcdURL string) {
 		"--disable-admission-plugins", "ServiceAccount,TaintNodesByCondition",
 		"--endpoint-reconciler-type", "none",
 		"--max-requests-inflight", "3000",
-		"--max-mutating-requests-inflight", "1000")
+		"--max-mutating-requests-inflight", "1000")...)
 	c.APIServer.waitReady(t, c.Plain, c.URL+"/readyz", 60*time.Second)
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"os/exec"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -44,11 +45,11 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 	}
 	configuration := c.schedulerConfiguration(t, options)
 	port := freePort(t)
-	p := c.run(t, options.Log, tool(t, "kube-scheduler", c.Kubernetes.Version),
+	p := c.run(t, options.Log, tool(t, "kube-scheduler", c.Kubernetes.Version), append(slices.Clone(c.features),
 		"--config", file(t, c.Dir, options.Log+".yaml", configuration),
 		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
 		"--cert-dir", c.Dir, // for the certificate that it signs itself
-		"-v", "2")
+		"-v", "2")...)
 	// It signs its own certificate, which nobody needs to trust here.
 	p.waitReady(t, insecureClient(), fmt.Sprintf("https://127.0.0.1:%d/readyz", port), 30*time.Second)
 	return p

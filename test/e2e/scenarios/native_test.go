@@ -1,0 +1,112 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// nativeGroup is a PodGroup of Kubernetes' own API.
+const nativeGroup = `
+apiVersion: scheduling.k8s.io/v1alpha2
+kind: PodGroup
+metadata: {namespace: ml, name: NAME}
+spec:
+  schedulingPolicy: {gang: {minCount: 4}}
+`
+
+// addNative makes a native group of four one-GPU pods; more goes into its spec.
+func addNative(t *testing.T, c *testbed.Cluster, name, more string) testbed.Which {
+	t.Helper()
+	c.Apply(t, []byte(strings.ReplaceAll(nativeGroup, "NAME", name)+more))
+	var names []string
+	for i := range 4 {
+		names = append(names, fmt.Sprintf("%s-%d", name, i))
+		pod := testbed.Pod("ml", names[i], testbed.GPUs(1))
+		pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &name}
+		c.AddPods(t, pod)
+	}
+	return testbed.Named("ml", names...)
+}
+
+// S14: with Kubernetes' own gangs on, the scheduler asks muster in cycles that
+// it may undo without a word. muster leaves native groups alone, keeps nothing
+// of such cycles, and its own gangs and ordinary pods work beside them.
+func TestS14_NativeGangs(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{
+		Dialects: []testbed.Dialect{testbed.Sigs},
+		Features: []string{"GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption"},
+		APIs:     []string{"scheduling.k8s.io/v1alpha2"},
+	})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	verbs := testbed.StartVerbProxy(t, m)
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: verbs})
+	c.Namespace(t, "ml")
+	c.AddNodes(t,
+		testbed.Node("a", testbed.GPUs(2), testbed.Labelled(zone, "east")),
+		testbed.Node("b", testbed.GPUs(2), testbed.Labelled(zone, "west")))
+	c.AddPods(t, testbed.Pod("ml", "filler", testbed.GPUs(2)))
+	c.Recorder.WaitRunning(t, testbed.Named("ml", "filler"), 1, 20*time.Second)
+
+	// Two of the native group's four members would fit: it is tried and undone.
+	native := addNative(t, c, "native", "")
+	testbed.Within(t, 30*time.Second, "muster is asked in a cycle that is undone", func() error {
+		for _, call := range verbs.Calls("filter") {
+			if strings.HasPrefix(call.Pod, "ml/native-") && len(call.Returned) > 0 {
+				return nil
+			}
+		}
+		return fmt.Errorf("of %d filter calls none let a native member pass", len(verbs.Calls("filter")))
+	})
+	// What is free is used by others in the meantime, again and again. They have a
+	// class, because kube-scheduler 1.36.3 tries a native group that does not fit
+	// thousands of times a second, also without any extender, and pods of no higher
+	// priority may wait behind it for ever.
+	c.Apply(t, []byte(`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: above}, value: 10, preemptionPolicy: Never}`))
+	above := func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "above" }
+	for round := range 3 {
+		name, single := fmt.Sprintf("ours-%d", round), fmt.Sprintf("single-%d", round)
+		gang := testbed.InGang(testbed.Sigs, "ml", name)
+		c.Add(t, testbed.Sigs.PodGroup("ml", name, 2, nil))
+		c.AddPods(t, testbed.Members(testbed.Sigs, "ml", name, 2, testbed.GPUs(1), testbed.RunningFor(time.Second), above)...)
+		c.Recorder.WaitBound(t, gang, 2, 30*time.Second)
+		c.Recorder.Together(t, gang)
+		c.AddPods(t, testbed.Pod("ml", single, testbed.GPUs(2), testbed.RunningFor(time.Second), above))
+		c.Recorder.WaitFinished(t, either(gang, testbed.Named("ml", single)), 3, 30*time.Second)
+	}
+	c.Recorder.NoneBound(t, native)
+	reserved := m.Metrics(t)
+	if slots, held := reserved.Sum("muster_reserved_devices"), reserved.Sum("muster_held_binds"); slots != 0 || held != 0 {
+		t.Errorf("%v devices are reserved and %v binds held for nobody", slots, held)
+	}
+	for _, gang := range m.Gangs(t) {
+		if strings.HasPrefix(gang.Name, "native") {
+			t.Errorf("muster takes a native group for one of its own: %+v", gang)
+		}
+	}
+
+	c.DeletePods(t, "ml", "filler")
+	c.Recorder.WaitRunning(t, native, 4, 30*time.Second)
+	// One that must be in a single zone: every zone is tried, one has room.
+	c.AddNodes(t,
+		testbed.Node("c", testbed.GPUs(2), testbed.Labelled(zone, "east")),
+		testbed.Node("d", testbed.GPUs(4), testbed.Labelled(zone, "north")))
+	zonal := addNative(t, c, "zonal", "  schedulingConstraints: {topology: [{key: topology.kubernetes.io/zone}]}\n")
+	for _, pod := range c.Recorder.WaitRunning(t, zonal, 4, 30*time.Second) {
+		if pod.Node != "d" {
+			t.Errorf("%s is on %s, its group's zone is that of d", pod.Name, pod.Node)
+		}
+	}
+	var names []string
+	for _, pod := range c.Recorder.Pods(either(native, zonal)) {
+		names = append(names, pod.Name)
+	}
+	c.DeletePods(t, "ml", names...)
+	m.WaitNoLeaks(t)
+}
