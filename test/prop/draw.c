@@ -47,7 +47,9 @@ enum { OPS_MIN = 250, OPS_MORE = 250 };
     X(STRICT, 10)                                                                                  \
     X(STARVING, 15)                                                                                \
     X(EVICTS, 20)                                                                                  \
-    X(REQUEUES, 20)
+    X(REQUEUES, 20)                                                                                \
+    X(QUIET, 40)                                                                                   \
+    X(APART, 20)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -62,6 +64,7 @@ struct drawing {
     bool on[F_COUNT];
     bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS];
     struct op pod_spec[PODS];
+    struct op node_spec[NODES];
     struct op group_spec[GROUPS], member[GROUPS]; /* what its members look like */
 };
 
@@ -141,6 +144,9 @@ static const struct trait {
     {OP_SHOW, A_SKIP, F_ALWAYS, 60, 1, 9, EACH},
     {OP_KILL, A_MASK, F_ALWAYS, 60, 1, 255, EACH},
     {OP_RESTART, A_UNSEEN, F_LAG, 50, 1, 1, EACH},
+    {OP_POD, A_APART, F_APART, 40, 1, 1, GANG},
+    {OP_POD, A_BADLINK, F_STRANGE, 2, 1, 1, EACH},
+    {OP_BIND, A_AGAIN, F_FAULTS, 10, 1, 1, EACH},
     {OP_GROUP, A_MAX, F_MAXIMUM, 50, 1, 9, EACH},
     {OP_GROUP, A_GPUS, F_RESOURCES, 40, 1, 12, EACH},
     {OP_GROUP, A_CPU, F_RESOURCES, 10, 1, 40, EACH},
@@ -214,6 +220,15 @@ static void line(struct drawing *d, enum op_kind kind, char class, int subject)
     add(d, &op);
 }
 
+static void set_node(struct drawing *d, int n)
+{
+    struct op op = op_make(OP_NODE, 'n', n);
+    draw_traits(d, &op, EACH);
+    d->node[n] = true;
+    d->node_spec[n] = op;
+    add(d, &op);
+}
+
 static void draw_node(struct drawing *d)
 {
     int n = (int)draw(d, NODES);
@@ -222,8 +237,22 @@ static void draw_node(struct drawing *d)
         d->node[n] = false;
         return;
     }
-    line(d, OP_NODE, 'n', n);
-    d->node[n] = true;
+    set_node(d, n);
+}
+
+/* A node is cordoned or uncordoned, and nothing else about it changes. */
+static void draw_cordon(struct drawing *d)
+{
+    int n = pick(d, d->node, NODES, true);
+    if (n < 0)
+        return;
+    struct op *op = &d->node_spec[n];
+    if (op_has(op, A_CORDON))
+        op_unset(op, A_CORDON);
+    else
+        op_set(op, A_CORDON, 1);
+    struct op same = *op;
+    add(d, &same);
 }
 
 static void draw_group(struct drawing *d, int g)
@@ -443,13 +472,13 @@ static const struct kind {
     enum feature feature;
     void (*draw)(struct drawing *);
 } kinds[] = {
-    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind},    {150, F_ALWAYS, draw_result},
-    {30, F_FAULTS, draw_read},    {10, F_FAULTS, draw_land},     {60, F_LAG, draw_show},
-    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},     {30, F_ALWAYS, draw_pod},
-    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},      {12, F_STRANGE, draw_strange},
-    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},       {8, F_REBUILDS, draw_rebuild},
-    {10, F_GATES, draw_ungate},   {12, F_FAMILIES, draw_family}, {8, F_CLASSES, draw_class},
-    {12, F_CLAIMS, draw_claim},   {1, F_ALWAYS, draw_calm},
+    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
+    {30, F_FAULTS, draw_read},    {10, F_FAULTS, draw_land},  {60, F_LAG, draw_show},
+    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
+    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
+    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
+    {10, F_GATES, draw_ungate},   {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
+    {8, F_CLASSES, draw_class},   {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
 };
 
 static void draw_one(struct drawing *d)
@@ -468,6 +497,43 @@ static void draw_one(struct drawing *d)
     }
 }
 
+/* Much at once, and calm at the end. */
+static void draw_storm(struct drawing *d)
+{
+    int nodes = 2 + (int)draw(d, NODES - 2), gangs = 1 + (int)draw(d, 4);
+    for (int i = 0; i < nodes; i++)
+        set_node(d, i);
+    for (int i = 0; i < gangs; i++)
+        draw_gang(d);
+    size_t n = d->ops->n + OPS_MIN + draw(d, OPS_MORE);
+    while (d->ops->n < n)
+        draw_one(d);
+    line(d, OP_CALM, 0, 0);
+}
+
+/* Little in a small cluster, and calm again and again: nothing happens by which a pod could be
+ * woken that muster has forgotten. */
+static void draw_quiet(struct drawing *d)
+{
+    int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
+    for (int i = 0; i < nodes; i++)
+        set_node(d, i);
+    for (int r = 0; r < rounds; r++) {
+        draw_gang(d);
+        for (uint32_t i = draw(d, 25); i > 0; i--)
+            draw_one(d);
+        if (chance(d, 30)) { /* an attempt may end by its timeout meanwhile */
+            struct op op = op_make(OP_WAIT, 0, 0);
+            op_set(&op, A_TIME, (int32_t)(1000 * draw(d, 90)));
+            add(d, &op);
+        }
+        line(d, OP_CALM, 0, 0);
+        for (uint32_t i = draw(d, 8); i > 0; i--)
+            draw_end(d);
+    }
+    line(d, OP_CALM, 0, 0);
+}
+
 void draw_seed(uint64_t seed, struct ops *ret)
 {
     static const uint32_t percent[] = {
@@ -482,15 +548,8 @@ void draw_seed(uint64_t seed, struct ops *ret)
         d.on[i] = chance(&d, percent[i]);
     ret->n = 0;
     line(&d, OP_CONFIG, 0, 0);
-    int nodes = 2 + (int)draw(&d, NODES - 2), gangs = 1 + (int)draw(&d, 4);
-    for (int i = 0; i < nodes; i++) {
-        line(&d, OP_NODE, 'n', i);
-        d.node[i] = true;
-    }
-    for (int i = 0; i < gangs; i++)
-        draw_gang(&d);
-    size_t n = ret->n + OPS_MIN + draw(&d, OPS_MORE);
-    while (ret->n < n)
-        draw_one(&d);
-    line(&d, OP_CALM, 0, 0);
+    if (d.on[F_QUIET])
+        draw_quiet(&d);
+    else
+        draw_storm(&d);
 }

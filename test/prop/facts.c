@@ -184,12 +184,33 @@ static void add_placement(struct gang_pod_facts *f, const struct op *spec)
     }
 }
 
+/* Required anti-affinity over hosts, to pods of the same group. */
+static void keep_apart(struct gang_pod_facts *f, const char *group)
+{
+    f->apart = xcalloc(1, sizeof *f->apart);
+    f->n_apart = 1;
+    struct gang_term *term = &f->apart[0].term;
+    term->items = xcalloc(1, sizeof *term->items);
+    term->n = 1;
+    term->items[0] = (struct gang_requirement){.key = xstrdup("team"), .op = MATCH_IN};
+    term->items[0].values = xcalloc(1, sizeof(char *));
+    term->items[0].values[0] = xstrdup(group);
+    term->items[0].n_values = 1;
+}
+
 static void add_link(struct gang_pod_facts *f, const struct op *spec)
 {
     if (!op_has(spec, A_LINK))
         return;
     int g = spec->value[A_LINK];
+    if (op_has(spec, A_BADLINK)) {
+        f->bad_link = xstrdup("its label names two PodGroups");
+        return;
+    }
     f->group = facts_ref(g);
+    gang_kvs_add(&f->labels, "team", f->group.name);
+    if (op_has(spec, A_APART))
+        keep_apart(f, f->group.name);
     f->role = xstrdup_null(role_names[op_get(spec, A_ROLE, 0) % (int)ARRAY_SIZE(role_names)]);
     if (op_has(spec, A_KIND)) {
         f->uniform.key = xstrdup("compute-class");

@@ -181,6 +181,7 @@ static struct queued *enqueue(struct model *m, struct gang_event ev, int index)
     q->ev = ev;
     q->pod = index;
     q->n_names = 0;
+    q->refused = false;
     if (m->twin)
         q->twin = same_event(m, &ev, index);
     m->totals->events++;
@@ -254,6 +255,8 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
         t->retry_at = m->now + SECONDS(1);
     } else if (passed == 0) {
         t->sleep = SLEEPS_EXTENDER;
+        q->refused = n == 1 && strstr(r->refused[0].text, "was not offered in this call");
+        q->ev.id = (uint64_t)p; /* asked about when the step is over */
     } else {
         size_t i = (size_t)pick % passed;
         t->picked = node_number(q->names[r->pass_all ? i : r->passed[i]]);
@@ -443,6 +446,20 @@ static void step_twin(struct model *m, size_t n, const struct gang_effect *e, si
         gang_event_done(&events[i]);
 }
 
+/* What a refused member says of the nodes it was offered; its nomination's own call says nothing.
+ */
+static void check_refused(struct model *m)
+{
+    const struct queued *q = &m->queue[0];
+    if (!q->refused || (q->n_names == 1 && m->pods[q->ev.id].nominated >= 0))
+        return;
+    uint32_t offered = 0;
+    for (size_t i = 0; i < q->n_names && i < NODES; i++)
+        if (node_number(q->names[i]) >= 0)
+            offered |= UINT32_C(1) << node_number(q->names[i]);
+    oracle_refused(m, (int)q->ev.id, offered, q->n_names >= STRANGERS);
+}
+
 static void all_answered(struct model *m, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -474,6 +491,7 @@ void model_step(struct model *m)
     for (size_t i = 0; i < n_effects; i++)
         see[e[i].kind](m, &e[i], n);
     all_answered(m, n);
+    check_refused(m);
     m->n_queue = 0;
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);

@@ -87,6 +87,7 @@ struct queued {
     struct gang_event ev, twin;
     int pod; /* of a filter call */
     int pick;
+    bool refused; /* because the member's place was not offered */
     const char *names[NAMES_MAX];
     size_t n_names;
 };
@@ -166,8 +167,10 @@ struct gang_ref facts_ref(int g);
 bool pod_finished(const struct pod_truth *t);
 static inline int pod_group(const struct pod_truth *t)
 {
-    return op_get(&t->spec, A_LINK, -1);
+    return op_has(&t->spec, A_BADLINK) ? -1 : op_get(&t->spec, A_LINK, -1);
 }
+/* The two may not be on one node. */
+bool pods_apart(const struct pod_truth *a, const struct pod_truth *b);
 /* Amounts by number, of what nodes have and pods need. */
 enum { R_GPUS, R_CPU, R_PODS, R_PORT, RESOURCES };
 void pod_needs(const struct pod_truth *t, int64_t need[RESOURCES]);

@@ -70,6 +70,12 @@ bool node_allows(const struct model *m, int p, int n)
                                     : op_get(claim, A_ON, n) == n;
 }
 
+bool pods_apart(const struct pod_truth *a, const struct pod_truth *b)
+{
+    return pod_group(a) >= 0 && pod_group(a) == pod_group(b) &&
+           (op_has(&a->spec, A_APART) || op_has(&b->spec, A_APART));
+}
+
 /* ---- who is to blame ---- */
 
 /* All that are placed together with it may be part bound, by no fault of muster. */
@@ -411,6 +417,7 @@ static void do_relink(struct model *m, const struct op *op)
         op_set(&t->spec, A_LINK, op->value[A_LINK]);
     else
         op_unset(&t->spec, A_LINK);
+    op_unset(&t->spec, A_BADLINK);
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
     wake_pod(m, op->subject);

@@ -114,6 +114,9 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(FORBID, "forbid", T_NODES, "pod: nodes the scheduler refuses it, for reasons of its own")    \
     X(ON, "node", T_NODE, "assign, bind, claim: which node")                                       \
     X(LIMITED, "nodes", T_NODES, "claim: bound to a volume that only these nodes reach")           \
+    X(APART, "apart", T_FLAG, "pod: never on a node with others of its group (anti-affinity)")     \
+    X(BADLINK, "misnamed", T_FLAG, "pod: its link names no PodGroup")                              \
+    X(AGAIN, "again", T_FLAG, "bind: the same call once more, its connection was lost")            \
     X(UNSEEN, "unseen", T_FLAG, "the watch does not show it yet; close: muster is not told")       \
     X(HIDE, "hide", T_NODES, "filter: nodes the scheduler does not offer this time")               \
     X(SAMPLE, "sample", T_FLAG, "filter: the list is a sample (more than 100 names)")              \

@@ -179,6 +179,7 @@ struct ask {
     int pods;
     int64_t need[RESOURCES];
     uint32_t nodes;
+    bool apart; /* and no two of them on one */
 };
 
 /* A plain greedy planner cannot fail where each node takes this many of the largest of them. */
@@ -186,7 +187,7 @@ static bool fits(const struct ask *ask, int64_t left[NODES][RESOURCES])
 {
     int64_t sum = 0;
     for (int n = 0; n < NODES; n++) {
-        int64_t room = ask->nodes >> n & 1 ? ask->pods : 0;
+        int64_t room = ask->nodes >> n & 1 ? (ask->apart ? 1 : ask->pods) : 0;
         for (int r = 0; r < RESOURCES; r++)
             if (ask->need[r] > 0) {
                 int64_t here = left[n][r] > 0 ? left[n][r] / ask->need[r] : 0;
@@ -197,14 +198,27 @@ static bool fits(const struct ask *ask, int64_t left[NODES][RESOURCES])
     return sum >= ask->pods;
 }
 
+/* A pod there keeps this one away; those not bound yet are asked for together. */
+static bool kept_away(const struct model *m, int p, int n)
+{
+    for (int i = 0; i < PODS; i++)
+        if (i != p && m->pods[i].exists && !pod_finished(&m->pods[i]) &&
+            pods_apart(&m->pods[i], &m->pods[p]) &&
+            (m->pods[i].node == n ||
+             (m->pods[i].charged != NOT_CHARGED && m->pods[i].charged_node == n)))
+            return true;
+    return false;
+}
+
 static void ask_for(struct ask *ask, const struct model *m, int p)
 {
     int64_t need[RESOURCES];
+    ask->apart |= op_has(&m->pods[p].spec, A_APART);
     pod_needs(&m->pods[p], need);
     for (int r = 0; r < RESOURCES; r++)
         ask->need[r] = need[r] > ask->need[r] ? need[r] : ask->need[r];
     for (int n = 0; n < NODES; n++)
-        if (!node_allows(m, p, n))
+        if (!node_allows(m, p, n) || kept_away(m, p, n))
             ask->nodes &= ~(UINT32_C(1) << n);
 }
 
@@ -376,6 +390,37 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
     }
 }
 
+/* ---- what the scheduler refuses ---- */
+
+struct slot_seen {
+    int pod, node;
+};
+
+static void see_slot(void *arg, const struct gang_member_view *v)
+{
+    struct slot_seen *seen = arg;
+    if (atoi(v->facts->name + 1) == seen->pod)
+        seen->node = node_number(v->slot);
+}
+
+void oracle_refused(struct model *m, int p, uint32_t offered, bool sample)
+{
+    struct slot_seen seen = {p, -1};
+    int g = pod_group(&m->pods[p]);
+    if (g < 0 || op_has(&m->pods[p].spec, A_USES))
+        return;
+    struct gang_ref ref = facts_ref(g);
+    gang_core_each_member(m->core, &ref, see_slot, &seen);
+    free(ref.api_group);
+    free(ref.ns);
+    free(ref.name);
+    if (!sample && seen.node >= 0 && !(offered >> seen.node & 1))
+        model_fail(m, "evidence", "p%d has its place on %s, which the scheduler just refused", p,
+                   node_name(seen.node));
+    if (sample && seen.node < 0)
+        model_fail(m, "evidence", "p%d lost its place for a sample of the nodes", p);
+}
+
 /* ---- after every step ---- */
 
 static void check_limits(struct model *m)
@@ -415,7 +460,7 @@ static int room_for(const struct model *m, int p, int64_t left[NODES][RESOURCES]
     int64_t need[RESOURCES];
     pod_needs(&m->pods[p], need);
     for (int n = 0; n < NODES; n++) {
-        bool fit = node_allows(m, p, n);
+        bool fit = node_allows(m, p, n) && !kept_away(m, p, n);
         for (int r = 0; r < RESOURCES; r++)
             fit = fit && (need[r] <= left[n][r] || need[r] == 0);
         if (fit)
@@ -428,6 +473,8 @@ static int room_for(const struct model *m, int p, int64_t left[NODES][RESOURCES]
 static bool passes_singly(const struct model *m, int p, const struct gangs_seen *seen)
 {
     int g = pod_group(&m->pods[p]);
+    if (op_has(&m->pods[p].spec, A_BADLINK) && op_has(&m->pods[p].spec, A_LINK))
+        return false; /* muster says no to it until its link is right */
     if (g < 0)
         return true;
     if (op_has(&m->pods[p].spec, A_USES) || !m->groups[g].exists ||

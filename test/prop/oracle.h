@@ -6,6 +6,7 @@
  *
  *   oracle_step     after every step: I1, I2, I3, I4, I5, and the ledger pod by pod
  *   oracle_binding  at every Binding: I2, with what the core must have charged
+ *   oracle_refused  what kube-scheduler does not offer is believed, if its list was whole
  *   oracle_calm     when all has gone well for long enough: nothing that fits is left over
  *   oracle_rebuild  I6: cores made anew from the same objects
  *
@@ -18,6 +19,9 @@
 
 void oracle_step(struct model *m);
 void oracle_binding(struct model *m, int p, int n);
+/* After a step in which the core refused a member because its place was not among the offered
+ * nodes: a whole list is believed, a sample is not. */
+void oracle_refused(struct model *m, int p, uint32_t offered, bool sample);
 /* NULL, or what is stuck (allocated). */
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);

@@ -79,6 +79,8 @@ static bool sched_fits(const struct model *m, int p, int n)
                          op_get(&t->spec, A_PRIO, 0) >= prio;
         if (assumed_on(t) != n && !nominated)
             continue;
+        if (pods_apart(t, &m->pods[p]))
+            return false;
         pod_needs(t, need);
         for (int r = 0; r < RESOURCES; r++)
             left[r] -= need[r];
@@ -208,16 +210,25 @@ static int next_picked(const struct model *m, int skip)
     return best;
 }
 
-static bool do_bind(struct model *m, const struct op *op)
+/* The call of the pod that is open; for none named, the oldest. */
+static struct call *open_call(struct model *m, const struct op *op)
 {
-    int p = op->class ? op->subject : next_picked(m, op_get(op, A_SKIP, 0));
-    struct pod_truth *t = p >= 0 ? &m->pods[p] : NULL;
-    if (!t || !t->exists || t->call || m->n_calls == ARRAY_SIZE(m->calls))
-        return false;
-    int n = op_get(op, A_ON, t->picked); /* a node named in the line: what nobody answered */
-    if (n < 0 || (t->node >= 0 && t->picked < 0)) /* it may have been bound since it was picked */
-        return false;
-    chose(m, p);
+    int skip = op_get(op, A_SKIP, 0);
+    struct call *first = NULL;
+    for (size_t i = 0; i < m->n_calls; i++) {
+        struct call *call = &m->calls[i];
+        if (op->class && call->pod != op->subject)
+            continue;
+        first = first ? first : call;
+        if (op->class || skip-- <= 0)
+            return call;
+    }
+    return first;
+}
+
+static void send_bind(struct model *m, int p, int n)
+{
+    struct pod_truth *t = &m->pods[p];
     t->picked = -1;
     t->call_node = n;
     t->call = ++m->next_id;
@@ -228,18 +239,39 @@ static bool do_bind(struct model *m, const struct op *op)
     ev.bind.uid = pod_uid(m, p);
     ev.bind.node = xstrdup(node_name(n));
     model_tell(m, ev, p);
+}
+
+/* The scheduler's client lost the connection and asks again; muster need not have heard of it. */
+static bool bind_again(struct model *m, const struct op *op)
+{
+    struct call *call = open_call(m, op);
+    if (!call || m->pods[call->pod].call != call->id || m->n_calls == ARRAY_SIZE(m->calls))
+        return false;
+    chose(m, call->pod);
+    call->closed = true;
+    send_bind(m, call->pod, m->pods[call->pod].call_node);
+    return true;
+}
+
+static bool do_bind(struct model *m, const struct op *op)
+{
+    if (op_has(op, A_AGAIN))
+        return bind_again(m, op);
+    int p = op->class ? op->subject : next_picked(m, op_get(op, A_SKIP, 0));
+    struct pod_truth *t = p >= 0 ? &m->pods[p] : NULL;
+    if (!t || !t->exists || t->call || m->n_calls == ARRAY_SIZE(m->calls))
+        return false;
+    int n = op_get(op, A_ON, t->picked); /* a node named in the line: what nobody answered */
+    if (n < 0 || (t->node >= 0 && t->picked < 0)) /* it may have been bound since it was picked */
+        return false;
+    chose(m, p);
+    send_bind(m, p, n);
     return true;
 }
 
 static bool do_close(struct model *m, const struct op *op)
 {
-    struct call *call = NULL;
-    int skip = op_get(op, A_SKIP, 0);
-    for (size_t i = 0; i < m->n_calls; i++)
-        if (op->class ? m->calls[i].pod == op->subject : skip-- <= 0) {
-            call = &m->calls[i];
-            break;
-        }
+    struct call *call = open_call(m, op);
     if (!call)
         return false;
     chose(m, call->pod);
