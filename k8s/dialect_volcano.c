@@ -15,38 +15,62 @@
 
 /* ---- minTaskMember ---- */
 
+/* Volcano's own Job controller writes all replicas of a task that has no minimum into
+ * minTaskMember, however small minMember is. Source: job_controller_actions.go
+ * createOrUpdatePodGroup. */
+static bool made_of_a_vcjob(const json_t *group)
+{
+    static const char api[] = "batch.volcano.sh/";
+    const json_t *owners = json_object_get(json_object_get(group, "metadata"), "ownerReferences");
+    for (size_t i = 0; i < json_array_size(owners) && i < FIELD_MAX_ITEMS; i++) {
+        const char *version = field_peek(json_array_get(owners, i), "apiVersion", NULL);
+        if (version && strncmp(version, api, sizeof api - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
 /*
- * Volcano itself forgets the tasks when their sum exceeds minMember (job_info.go CheckTaskValid);
- * nobody who wrote it meant that. Without a minMember the tasks are the minimum.
+ * minTaskMember, or NULL when it asks for nothing. Volcano forgets the tasks when their sum exceeds
+ * minMember (job_info.go CheckTaskValid), and so it is here where Volcano has written both; no
+ * person who wrote them meant that. Without a minMember the tasks are the minimum.
  */
-static int volcano_check_sum(const json_t *spec, const struct gang_group_facts *facts,
-                             struct err *err)
+static int volcano_find_tasks(const json_t *group, const json_t *spec, int64_t min_member,
+                              const json_t **ret, struct err *err)
 {
     int64_t sum = 0;
-    for (size_t i = 0; i < facts->n_subgroups; i++)
-        sum += facts->subgroups[i].min_member;
-    if (!json_is_integer(json_object_get(spec, "minMember")) || sum <= facts->min_member)
+    const char *name;
+    json_t *value;
+    if (field_object(spec, "minTaskMember", ret, err) < 0)
+        return field_at(err, "spec");
+    json_object_foreach((json_t *)(uintptr_t)*ret, name, value)
+    {
+        (void)value;
+        int64_t n = 0;
+        if (dialect_count(*ret, name, &n, err) < 0)
+            return field_at(err, "spec.minTaskMember");
+        sum += n;
+    }
+    if (!json_is_integer(json_object_get(spec, "minMember")) || sum <= min_member)
+        return 0;
+    *ret = NULL;
+    if (made_of_a_vcjob(group))
         return 0;
     return err_set(err, ERR_INVALID,
                    "spec.minTaskMember adds up to %" PRId64 ", spec.minMember is %" PRId64
                    "; raise spec.minMember or lower the minimums of the tasks",
-                   sum, facts->min_member);
+                   sum, min_member);
 }
 
-static int volcano_tasks(const json_t *spec, const json_t *tasks, struct gang_group_facts *facts,
-                         struct err *err)
+static void volcano_tasks(const json_t *tasks, struct gang_subgroup *s)
 {
-    struct gang_subgroup *s = facts->subgroups;
     const char *name;
     json_t *value;
     json_object_foreach((json_t *)(uintptr_t)tasks, name, value)
     {
-        (void)value;
-        if (dialect_count(tasks, name, &s->min_member, err) < 0)
-            return field_at(err, "spec.minTaskMember");
+        s->min_member = json_integer_value(value);
         (s++)->name = xstrdup(name);
     }
-    return volcano_check_sum(spec, facts, err);
 }
 
 /* ---- subGroupPolicy ---- */
@@ -87,16 +111,17 @@ static int volcano_policy(const json_t *policy, struct gang_subgroup *s, struct 
     return 0;
 }
 
-static int volcano_subgroups(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+static int volcano_subgroups(const json_t *group, const json_t *spec,
+                             struct gang_group_facts *facts, struct err *err)
 {
     const json_t *tasks = NULL, *policies = NULL;
-    if (field_object(spec, "minTaskMember", &tasks, err) < 0 ||
-        field_array(spec, "subGroupPolicy", &policies, err) < 0)
+    if (volcano_find_tasks(group, spec, facts->min_member, &tasks, err) < 0)
+        return -1;
+    if (field_array(spec, "subGroupPolicy", &policies, err) < 0)
         return field_at(err, "spec");
     size_t n_tasks = json_object_size(tasks), n_policies = json_array_size(policies);
     dialect_subgroups(facts, n_tasks + n_policies);
-    if (volcano_tasks(spec, tasks, facts, err) < 0)
-        return -1;
+    volcano_tasks(tasks, facts->subgroups);
     for (size_t i = 0; i < n_policies; i++)
         if (volcano_policy(json_array_get(policies, i), &facts->subgroups[n_tasks + i], err) < 0)
             return field_at(err, "spec.subGroupPolicy[%zu]", i);
@@ -107,7 +132,8 @@ static int volcano_decode(const json_t *group, struct gang_group_facts *facts, s
 {
     const json_t *spec;
     if (dialect_spec(group, &spec, err) < 0 || dialect_min_member(group, facts, err) < 0 ||
-        dialect_min_resources(group, facts, err) < 0 || volcano_subgroups(spec, facts, err) < 0)
+        dialect_min_resources(group, facts, err) < 0 ||
+        volcano_subgroups(group, spec, facts, err) < 0)
         return -1;
     if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
         return field_at(err, "spec");

@@ -1,138 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PodGroups of every dialect: how pods are linked, what is read, what is refused and how. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+/* PodGroups of every dialect: how pods are linked, what is read, what is refused and how.
+ * Koordinator's: test_dialect_koordinator.c. */
+#include "group_words.h"
 
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
 #include "k8s/yaml.h"
-
-#define WALL ((usec_t)1709208000 * USEC_PER_SEC) /* 2024-02-29T12:00:00Z */
-
-#define KAI     "scheduling.run.ai"
-#define VOLCANO "scheduling.volcano.sh"
-#define SIGS    "scheduling.sigs.k8s.io"
-#define XK8S    "scheduling.x-k8s.io"
-#define KOORD   "gang.scheduling.koordinator.sh"
-#define LIGHT   "pod-group.scheduling.sigs.k8s.io"
-
-/* Flow YAML, so that a case is one readable line; JSON is YAML too. */
-static json_t *parse(const char *text)
-{
-    struct err err;
-    cleanup_json json_t *all = yaml_parse("case", text, strlen(text), &err);
-    if (!all)
-        fail_msg("%s: %s", err.text, text);
-    return json_incref(json_array_get(all, 0));
-}
-
-/* ---- facts in words ---- */
-
-static void put_ref(struct buf *b, const struct gang_ref *ref)
-{
-    buf_printf(b, " %s/%s", ref->ns, ref->name);
-}
-
-static void put_term(struct buf *b, const struct gang_term *term)
-{
-    static const char *const ops[] = {"in", "notin", "exists", "absent", "gt", "lt"};
-    for (size_t i = 0; i < term->n; i++) {
-        buf_printf(b, " %s-%s", term->items[i].key, ops[term->items[i].op]);
-        for (size_t v = 0; v < term->items[i].n_values; v++)
-            buf_printf(b, "-%s", term->items[i].values[v]);
-    }
-}
-
-static void put_subgroup(struct buf *b, const struct gang_subgroup *s)
-{
-    buf_printf(b, " [%s", s->name);
-    if (s->parent)
-        buf_printf(b, " in %s", s->parent);
-    if (s->by_labels) {
-        buf_puts(b, " by-labels");
-        put_term(b, &s->selector);
-        for (size_t i = 0; i < s->n_split_by; i++)
-            buf_printf(b, " split-%s", s->split_by[i]);
-        buf_printf(b, " size %d", (int)s->part_size);
-    }
-    if (s->min_member)
-        buf_printf(b, " min %d", (int)s->min_member);
-    if (s->min_children != -1)
-        buf_printf(b, " children %d", (int)s->min_children);
-    buf_putc(b, ']');
-}
-
-/* Everything that is not as in a group of which nothing is said: "min 4 max 8 …". */
-static char *words(const struct gang_group_facts *f)
-{
-    static const char *const matches[] = {"once", "running", "waiting", ""};
-    struct buf b = BUF_INIT;
-    if (f->invalid) {
-        buf_puts(&b, f->invalid);
-        return buf_steal(&b);
-    }
-    buf_printf(&b, "min %d", (int)f->min_member);
-    if (f->max_member)
-        buf_printf(&b, " max %d", (int)f->max_member);
-    if (f->min_children != -1)
-        buf_printf(&b, " children %d", (int)f->min_children);
-    for (size_t i = 0; i < f->n_subgroups; i++)
-        put_subgroup(&b, &f->subgroups[i]);
-    if (f->parent)
-        buf_printf(&b, " parent %s", f->parent);
-    for (size_t i = 0; i < f->n_bundle; i++) {
-        assert_string_equal(f->bundle[i].api_group, f->ref.api_group);
-        buf_puts(&b, i ? "" : " with");
-        put_ref(&b, &f->bundle[i]);
-    }
-    for (size_t i = 0; i < f->min_resources.n; i++)
-        buf_printf(&b, " %s=%ld", f->min_resources.items[i].resource,
-                   (long)f->min_resources.items[i].amount);
-    if (f->has_priority)
-        buf_printf(&b, " priority %d", f->priority);
-    if (f->priority_class)
-        buf_printf(&b, " class %s", f->priority_class);
-    if (f->match != MATCH_DEFAULT)
-        buf_printf(&b, " match %s", matches[f->match]);
-    if (f->schedule_timeout)
-        buf_printf(&b, " timeout %ldms", (long)(f->schedule_timeout / USEC_PER_MSEC));
-    return buf_steal(&b);
-}
-
-static struct gang_group_facts *read_group(const char *api_group, const char *annotations,
-                                           const char *spec)
-{
-    cleanup_free char *text =
-        xasprintf("{metadata: {name: g, namespace: ml, uid: u, annotations: %s, "
-                  "creationTimestamp: '2024-02-29T12:00:00Z'}, spec: %s}",
-                  annotations, spec);
-    cleanup_json json_t *json = parse(text);
-    struct err err;
-    struct gang_group_facts *f = decode_group(dialect_by_group(api_group), json, &err);
-    if (!f)
-        fail_msg("%s", err.text);
-    assert_string_equal(f->ref.api_group, api_group);
-    assert_string_equal(f->ref.ns, "ml");
-    assert_string_equal(f->ref.name, "g");
-    assert_string_equal(f->uid, "u");
-    assert_int_equal(f->created, WALL);
-    return f;
-}
-
-static void assert_words(const struct gang_group_facts *f, const char *what, const char *want)
-{
-    cleanup_free char *got = words(f);
-    if (!str_eq(got, want))
-        fail_msg("%s\n is: %s\n not: %s", what, got, want);
-}
 
 struct group_case {
     const char *api_group, *spec, *want;
@@ -145,19 +19,6 @@ static void check_cases(const struct group_case *cases, size_t n)
         assert_words(f, cases[i].spec, cases[i].want);
         gang_group_facts_free(f);
     }
-}
-
-static struct gang_pod_facts *read_pod(const char *metadata)
-{
-    cleanup_free char *text = xasprintf("{metadata: {name: p, namespace: ml, uid: u, "
-                                        "creationTimestamp: '2024-02-29T12:00:00Z', %s}}",
-                                        metadata);
-    cleanup_json json_t *json = parse(text);
-    struct err err;
-    struct gang_pod_facts *f = decode_pod(json, &err);
-    if (!f)
-        fail_msg("%s", err.text);
-    return f;
 }
 
 /* ---- links ---- */
@@ -462,6 +323,24 @@ static void C11_tasks_and_policies_of_volcano_that_contradict_are_told(void **st
     check_cases(cases, ARRAY_SIZE(cases));
 }
 
+/* As Volcano's controller makes it of a Job with minAvailable 3 and a task of 6 replicas. */
+static void C11_the_group_of_a_volcano_job_is_elastic(void **state)
+{
+    (void)state;
+    cleanup_json json_t *json = parse(
+        "{metadata: {name: g, ownerReferences: [{apiVersion: batch.volcano.sh/v1alpha1, kind: "
+        "Job, name: j, controller: true}]}, spec: {minMember: 3, minTaskMember: {worker: 6}}}");
+    struct err err;
+    struct gang_group_facts *f = decode_group(dialect_by_group(VOLCANO), json, &err);
+    assert_words(f, "a vcjob", "min 3");
+    gang_group_facts_free(f);
+    /* Where the tasks fit in, they count. */
+    json_object_set_new(json_object_get(json, "spec"), "minMember", json_integer(6));
+    f = decode_group(dialect_by_group(VOLCANO), json, &err);
+    assert_words(f, "a vcjob", "min 6 [worker min 6]");
+    gang_group_facts_free(f);
+}
+
 /* The reason must reach the object, so it is never left out. */
 static void a_group_that_makes_no_sense_says_so(void **state)
 {
@@ -564,162 +443,6 @@ static void a_megabyte_of_annotations_disturbs_nothing(void **state)
     gang_group_facts_free(f);
 }
 
-/* ---- Koordinator ---- */
-
-#define G "gang.scheduling.koordinator.sh/"
-#define L "pod-group.scheduling.sigs.k8s.io/"
-
-static void S13_koordinator_annotations_of_a_pod_group_are_read(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *annotations, *spec, *want;
-    } cases[] = {
-        {"{" G "total-number: '5', " G "mode: NonStrict, " G "match-policy: waiting-and-running, " G
-         "waiting-time: 10m, " G "groups: '[\"ml/g\",\"ml/b\",\"other/c\",\"ml/b\"]'}",
-         "{minMember: 3}", "min 3 with ml/b other/c match running timeout 600000ms"},
-        {"{" G "waiting-time: 10m}", "{minMember: 3, scheduleTimeoutSeconds: 20}",
-         "min 3 timeout 20000ms"},
-        {"{" G "waiting-time: 1h30m0.5s}", "{minMember: 3}", "min 3 timeout 5400500ms"},
-        {"{" G "waiting-time: '0'}", "{minMember: 3}", "min 3"},
-        {"{" L "match-policy: only-waiting}", "{minMember: 3}", "min 3 match waiting"},
-        {"{" L "match-policy: only-waiting, " G "match-policy: once-satisfied}", "{minMember: 3}",
-         "min 3 match once"},
-        {"{" G "groups: '[\"ml/g\"]', " G "mode: Strict}", "{minMember: 3}", "min 3"},
-        {"{" G "groups: '[]', " G "total-number: '3'}", "{minMember: 3}", "min 3"},
-        {"null", "{minMember: 3}", "min 3"},
-        /* What is wrong. */
-        {"{" G "total-number: '2'}", "{minMember: 3}",
-         "annotation " G "total-number is 2, spec.minMember is 3; raise the total or lower the "
-         "minimum"},
-        {"{" G "total-number: many}", "{minMember: 3}",
-         "annotation " G "total-number is \"many\", must be a whole number from 0 to 2147483647"},
-        {"{" G "mode: Loose}", "{minMember: 3}",
-         "annotation " G "mode is \"Loose\", must be Strict or NonStrict"},
-        {"{" G "match-policy: always}", "{minMember: 3}",
-         "annotation " G
-         "match-policy is \"always\", must be once-satisfied, waiting-and-running or "
-         "only-waiting"},
-        {"{" L "match-policy: ''}", "{minMember: 3}", "min 3"},
-        {"{" G "waiting-time: soon}", "{minMember: 3}",
-         "annotation " G
-         "waiting-time is \"soon\", must be a length of time with its unit, such as "
-         "600s or 10m"},
-        {"{" G "waiting-time: '600'}", "{minMember: 3}",
-         "annotation " G "waiting-time is \"600\", must be a length of time with its unit, such as "
-         "600s or 10m"},
-        {"{" G "waiting-time: '-5s'}", "{minMember: 3}",
-         "annotation " G "waiting-time is \"-5s\", must be a length of time with its unit, such as "
-         "600s or 10m"},
-        {"{" G "groups: 'ml/a,ml/b'}", "{minMember: 3}",
-         "annotation " G
-         "groups is \"ml/a,ml/b\", must be a JSON list such as [\"ml/a\",\"ml/b\"]"},
-        {"{" G "groups: '{\"a\":1}'}", "{minMember: 3}",
-         "annotation " G
-         "groups is \"{\"a\":1}\", must be a JSON list such as [\"ml/a\",\"ml/b\"]"},
-        {"{" G "groups: '[\"b\"]'}", "{minMember: 3}",
-         "annotation " G "groups has the entry \"b\", must be namespace/name"},
-        {"{" G "groups: '[\"a/b/c\"]'}", "{minMember: 3}",
-         "annotation " G "groups has the entry \"a/b/c\", must be namespace/name"},
-        {"{" G "groups: '[7]'}", "{minMember: 3}",
-         "annotation " G "groups has the entry \"(no text)\", must be namespace/name"},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gang_group_facts *f = read_group(SIGS, cases[i].annotations, cases[i].spec);
-        assert_words(f, cases[i].annotations, cases[i].want);
-        gang_group_facts_free(f);
-    }
-}
-
-static void bundles_are_bounded(void **state)
-{
-    (void)state;
-    static const int sizes[] = {64, 65, 100000};
-    for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
-        cleanup_buf struct buf text = BUF_INIT;
-        buf_puts(&text, "{" G "groups: '[");
-        for (int n = 0; n < sizes[i]; n++)
-            buf_printf(&text, "%s\"ml/gang-%d\"", n ? "," : "", n);
-        buf_puts(&text, "]'}");
-        struct gang_group_facts *f = read_group(SIGS, buf_str(&text), "{minMember: 3}");
-        if (sizes[i] <= 64) {
-            assert_null(f->invalid);
-            assert_int_equal(f->n_bundle, 64);
-        } else {
-            assert_words(f, "groups", "annotation " G "groups names more than 64 gangs");
-        }
-        gang_group_facts_free(f);
-    }
-}
-
-static void S13_pods_declare_their_gang(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *metadata, *api_group, *want;
-    } cases[] = {
-        {"annotations: {" G "name: g, " G "min-available: '3'}", KOORD, "min 3 timeout 600000ms"},
-        {"annotations: {" G "name: g, " G "min-available: '3', " G "total-number: '4', " G
-         "waiting-time: 30s, " G "mode: Strict, " G "match-policy: only-waiting, " G
-         "groups: '[\"ml/g\",\"ml/b\"]'}",
-         KOORD, "min 3 with ml/b match waiting timeout 30000ms"},
-        {"labels: {" L "name: g, " L "min-available: '3'}", LIGHT, "min 3"},
-        {"labels: {" L "name: g}, annotations: {" G "min-available: '5'}", LIGHT, "min 5"},
-        /* The label goes first. */
-        {"labels: {" L "min-available: '3'}, annotations: {" G "name: g, " G "min-available: '5'}",
-         KOORD, "min 3 timeout 600000ms"},
-        {"annotations: {" G "name: g}", KOORD,
-         "min-available is missing: say in the annotation " G "min-available how many pods must be "
-         "placed together"},
-        {"annotations: {" G "name: g, " G "min-available: three}", KOORD,
-         "annotation " G "min-available is \"three\", must be a whole number from 0 to 2147483647"},
-        {"annotations: {" G "name: g, " G "min-available: '-1'}", KOORD,
-         "annotation " G "min-available is \"-1\", must be a whole number from 0 to 2147483647"},
-        {"annotations: {" G "name: g, " G "min-available: '2147483648'}", KOORD,
-         "annotation " G "min-available is \"2147483648\", must be a whole number from 0 to "
-         "2147483647"},
-        {"annotations: {" G "name: g, " G "min-available: '99999999999999999999'}", KOORD,
-         "annotation " G "min-available is \"99999999999999999999\", must be a whole number from 0 "
-         "to 2147483647"},
-        {"labels: {" L "name: g, " L "min-available: 3x}", LIGHT,
-         "label " L "min-available is \"3x\", must be a whole number from 0 to 2147483647"},
-        {"annotations: {" G "name: g, " G "min-available: '3', " G "total-number: '2'}", KOORD,
-         "annotation " G "total-number is 2, annotation " G
-         "min-available is 3; raise the total or "
-         "lower the minimum"},
-        {"annotations: {" G "name: g, " G "min-available: '3', " G "waiting-time: ten}", KOORD,
-         "annotation " G "waiting-time is \"ten\", must be a length of time with its unit, such as "
-         "600s or 10m"},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gang_pod_facts *f = read_pod(cases[i].metadata);
-        assert_non_null(f->declared);
-        assert_null(f->bad_link);
-        assert_string_equal(f->group.api_group, cases[i].api_group);
-        assert_string_equal(f->declared->ref.api_group, cases[i].api_group);
-        assert_string_equal(f->declared->ref.ns, "ml");
-        assert_string_equal(f->declared->ref.name, "g");
-        assert_string_equal(f->declared->uid, "");
-        assert_string_equal(f->declared->min_field, "min-available");
-        assert_int_equal(f->declared->created, WALL);
-        assert_words(f->declared, cases[i].metadata, cases[i].want);
-        gang_pod_facts_free(f);
-    }
-}
-
-static void only_declared_gangs_come_with_their_pods(void **state)
-{
-    (void)state;
-    struct gang_pod_facts *f = read_pod("labels: {pod-group.scheduling.sigs.k8s.io: g}, "
-                                        "annotations: {" G "min-available: '3'}");
-    assert_string_equal(f->group.api_group, SIGS);
-    assert_null(f->declared);
-    gang_pod_facts_free(f);
-    assert_null(dialect_of_objects(KOORD));
-    assert_null(dialect_of_objects(LIGHT));
-    assert_non_null(dialect_of_objects(SIGS));
-}
-
 /* ---- the source documents ---- */
 
 /* The documents that muster was made after, as their readers would paste them. */
@@ -803,14 +526,11 @@ int main(void)
         cmocka_unit_test(C11_subgroups_of_kai_that_contradict_are_told),
         cmocka_unit_test(C11_tasks_and_policies_of_volcano_are_read),
         cmocka_unit_test(C11_tasks_and_policies_of_volcano_that_contradict_are_told),
+        cmocka_unit_test(C11_the_group_of_a_volcano_job_is_elastic),
         cmocka_unit_test(a_group_that_makes_no_sense_says_so),
         cmocka_unit_test(an_invalid_child_still_names_its_parent),
         cmocka_unit_test(absurd_sizes_are_refused),
         cmocka_unit_test(a_megabyte_of_annotations_disturbs_nothing),
-        cmocka_unit_test(S13_koordinator_annotations_of_a_pod_group_are_read),
-        cmocka_unit_test(bundles_are_bounded),
-        cmocka_unit_test(S13_pods_declare_their_gang),
-        cmocka_unit_test(only_declared_gangs_come_with_their_pods),
         cmocka_unit_test(groups_of_the_source_documents_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
