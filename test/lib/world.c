@@ -33,6 +33,7 @@ void world_forget(struct world *w)
     strings_clear(w->reads, &w->n_reads);
     strings_clear(w->nominations, &w->n_nominations);
     strings_clear(w->events, &w->n_events);
+    strings_clear(w->evictions, &w->n_evictions);
 }
 
 void world_free(struct world *w)
@@ -47,6 +48,7 @@ void world_free(struct world *w)
     free(w->reads);
     free(w->nominations);
     free(w->events);
+    free(w->evictions);
     free(w->last_status);
     free(w->passed);
     free(w->refusal);
@@ -136,6 +138,8 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
                        e->event.message));
         break;
     case GANG_EVICT:
+        PUSH(w, evictions, xstrdup(e->pod.name));
+        break;
     case GANG_EFFECT_MAX:
         break;
     }
@@ -278,14 +282,60 @@ void world_pod_gone(struct world *w, const char *name)
                                     .gone = {NULL, xstrdup("default"), xstrdup(name)}});
 }
 
-void world_group_timeout(struct world *w, const char *name, int min, usec_t timeout)
+struct gang_group_facts *world_group_facts(const char *name, int min)
 {
     struct gang_group_facts *f = gang_group_facts_new();
     f->ref = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup(name)};
     f->uid = xasprintf("uid-%s", name);
     f->min_member = min;
+    return f;
+}
+
+void world_group_set(struct world *w, struct gang_group_facts *facts)
+{
+    step_one(w, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = facts});
+}
+
+struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *name,
+                                     const char *parent, int min)
+{
+    f->subgroups = xreallocarray(f->subgroups, f->n_subgroups + 1, sizeof *f->subgroups);
+    struct gang_subgroup *s = &f->subgroups[f->n_subgroups++];
+    *s = (struct gang_subgroup){.name = xstrdup(name),
+                                .parent = xstrdup_null(parent),
+                                .min_member = min,
+                                .min_children = -1};
+    return s;
+}
+
+void world_class(struct world *w, const char *name, int value)
+{
+    struct gang_class_facts *f = gang_class_facts_new();
+    f->name = xstrdup(name);
+    f->value = value;
+    step_one(w, (struct gang_event){.kind = GANG_EV_CLASS_SET, .class = f});
+}
+
+void world_role(struct world *w, const char *name, const char *group, const char *role, int gpus)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, group, gpus);
+    f->role = xstrdup(role);
+    world_pod_set(w, f);
+}
+
+void world_try_members(struct world *w, const char *group, int from, int to)
+{
+    for (int i = from; i < to; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", group, i);
+        world_try(w, name);
+    }
+}
+
+void world_group_timeout(struct world *w, const char *name, int min, usec_t timeout)
+{
+    struct gang_group_facts *f = world_group_facts(name, min);
     f->schedule_timeout = timeout;
-    step_one(w, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f});
+    world_group_set(w, f);
 }
 
 void world_group(struct world *w, const char *name, int min)
@@ -445,6 +495,28 @@ const char *world_reason(const struct world *w, const char *group)
     struct look l = {group, "(none)", ""};
     gang_core_each_gang(w->core, look_gang, &l);
     return l.text;
+}
+
+static void look_help(void *arg, const struct gang_view *view)
+{
+    struct look *l = arg;
+    if (strcmp(view->status.ref->name, l->name) == 0)
+        l->text = view->status.help;
+}
+
+const char *world_help(const struct world *w, const char *group)
+{
+    struct look l = {group, "(none)", ""};
+    gang_core_each_gang(w->core, look_help, &l);
+    return l.text;
+}
+
+bool world_evicted(const struct world *w, const char *pod)
+{
+    for (size_t i = 0; i < w->n_evictions; i++)
+        if (strcmp(w->evictions[i], pod) == 0)
+            return true;
+    return false;
 }
 
 struct look_amount {

@@ -47,6 +47,8 @@ struct world {
     size_t n_reads, cap_reads;
     char **nominations; /* "pod@node" or "pod@" */
     size_t n_nominations, cap_nominations;
+    char **evictions; /* names of pods */
+    size_t n_evictions, cap_evictions;
     char **events; /* "Reason: message" */
     size_t n_events, cap_events;
     char *last_status; /* "state: text" of the last STATUS effect */
@@ -86,6 +88,17 @@ void world_node_small(struct world *w, const char *name, int gpus, int cpu);
 void world_members(struct world *w, const char *group, int from, int to, int gpus);
 void world_pod_gone(struct world *w, const char *name);
 void world_group(struct world *w, const char *name, int min);
+/* Facts to be filled further, then given to world_group_set(). */
+struct gang_group_facts *world_group_facts(const char *name, int min);
+void world_group_set(struct world *w, struct gang_group_facts *facts);
+/* A subgroup of it; parent may be NULL. */
+struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *name,
+                                     const char *parent, int min);
+void world_class(struct world *w, const char *name, int value);
+/* As world_pod, in a subgroup. */
+void world_role(struct world *w, const char *name, const char *group, const char *role, int gpus);
+/* The members group-<from> to group-<to - 1>, as kube-scheduler brings each to bind, once. */
+void world_try_members(struct world *w, const char *group, int from, int to);
 void world_group_timeout(struct world *w, const char *name, int min, usec_t timeout);
 void world_group_gone(struct world *w, const char *name);
 
@@ -118,6 +131,9 @@ void world_stop(struct world *w);
 
 const char *world_state(const struct world *w, const char *group);
 const char *world_reason(const struct world *w, const char *group);
+/* What would help, as the PodGroup's status says. */
+const char *world_help(const struct world *w, const char *group);
+bool world_evicted(const struct world *w, const char *pod);
 int64_t world_used(const struct world *w, const char *node, const char *resource);
 int64_t world_reserved(const struct world *w, const char *node, const char *resource);
 /* A Binding was asked for, since world_forget(). */

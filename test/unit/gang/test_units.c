@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Minimums of parts of a gang: subgroups, tasks, equal parts, PodGroups that belong together. */
+#include <stdio.h>
+
+#include "test/lib/world.h"
+
+#define GPU "nvidia.com/gpu"
+
+/* ---- subgroups ---- */
+
+static void C11_every_subgroup_has_its_minimum(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 3);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    world_subgroup(f, "launcher", NULL, 1);
+    world_subgroup(f, "worker", NULL, 2);
+    world_group_set(w, f);
+    world_role(w, "w0", "g", "worker", 1);
+    world_role(w, "w1", "g", "worker", 1);
+    world_role(w, "w2", "g", "worker", 1);
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_string_equal(world_reason(w, "g"),
+                        "gang default/g: 2 of 3 members exist (subgroup launcher: 0 of 1)");
+    world_role(w, "l", "g", "launcher", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(world_reserved(w, "n", GPU), 3);
+    uint64_t a = world_try(w, "w0"), b = world_try(w, "w1");
+    assert_true(a && b);
+    assert_null(world_answer(w, a)); /* two workers are no quorum, three are none either */
+    assert_int_equal(world_try(w, "w2"), 0);
+    world_try(w, "l");
+    assert_string_equal(world_state(w, "g"), "Committing");
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_free(w);
+}
+
+static void C11_the_culprits_subgroup_is_named(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 2);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    world_subgroup(f, "launcher", NULL, 1);
+    world_subgroup(f, "worker", NULL, 2);
+    world_group_set(w, f);
+    world_role(w, "l", "g", "launcher", 0);
+    world_role(w, "w0", "g", "worker", 2);
+    world_role(w, "w1", "g", "worker", 2);
+    assert_string_equal(
+        world_reason(w, "g"),
+        "gang default/g: 3 members needed, room for 2 (2 short of nvidia.com/gpu, for subgroup "
+        "worker)");
+    world_node(w, "m", 2);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void C11_nested_subgroups_count_below_their_parent(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    f->min_children = 1;
+    world_subgroup(f, "decode", NULL, 3);
+    world_subgroup(f, "leader", "decode", 1);
+    world_subgroup(f, "worker", "decode", 1);
+    world_subgroup(f, "prefill", NULL, 2);
+    world_group_set(w, f);
+    world_role(w, "l", "g", "leader", 1);
+    world_role(w, "w0", "g", "worker", 1);
+    assert_string_equal(world_state(w, "g"), "Assembling"); /* decode needs three, prefill two */
+    world_role(w, "p0", "g", "prefill", 1);
+    world_role(w, "p1", "g", "prefill", 1);
+    assert_string_equal(world_state(w, "g"), "Planned"); /* one of both is enough */
+    assert_int_equal(world_reserved(w, "n", GPU), 2);    /* a part of decode is of no use */
+    world_role(w, "w1", "g", "worker", 1);
+    assert_int_equal(world_reserved(w, "n", GPU), 5); /* as a whole it comes along */
+    world_free(w);
+}
+
+static void C11_of_several_subgroups_the_one_that_fits_is_chosen(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 2);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    f->min_children = 1;
+    world_subgroup(f, "a", NULL, 1);
+    world_subgroup(f, "b", NULL, 2);
+    world_group_set(w, f);
+    world_role(w, "a0", "g", "a", 4); /* fits nowhere */
+    world_role(w, "b0", "g", "b", 1);
+    world_role(w, "b1", "g", "b", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_try(w, "b0");
+    world_try(w, "b1");
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_free(w);
+}
+
+/* Volcano's subGroupPolicy: replicas of two pods each, two of them are needed. */
+static struct gang_group_facts *parts(const char *name, int size, int needed)
+{
+    struct gang_group_facts *f = world_group_facts(name, 0);
+    struct gang_subgroup *s = world_subgroup(f, "replica", NULL, 0);
+    s->by_labels = true;
+    s->split_by = xcalloc(1, sizeof *s->split_by);
+    s->split_by[s->n_split_by++] = xstrdup("replica");
+    s->part_size = size;
+    s->min_children = needed;
+    return f;
+}
+
+static void part_pod(struct world *w, const char *name, const char *replica, int gpus)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, "g", gpus);
+    gang_kvs_add(&f->labels, "replica", replica);
+    world_pod_set(w, f);
+}
+
+static void C11_equal_parts_are_needed_whole(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 5);
+    world_group_set(w, parts("g", 2, 2));
+    part_pod(w, "a0", "a", 1);
+    part_pod(w, "b0", "b", 1);
+    part_pod(w, "c0", "c", 1);
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_string_equal(world_reason(w, "g"),
+                        "gang default/g: 2 of 4 members exist (subgroup replica: 2 of 4)");
+    part_pod(w, "a1", "a", 1);
+    assert_string_equal(world_state(w, "g"), "Assembling"); /* only one is whole */
+    part_pod(w, "c1", "c", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(world_reserved(w, "n", GPU), 4); /* b0 alone is no part */
+    assert_string_equal(world_filter(w, "b0"), "");
+    const char *names[] = {"a0", "a1", "c0", "c1"};
+    for (size_t i = 0; i < 4; i++)
+        world_try(w, names[i]);
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_free(w);
+}
+
+static void C11_a_part_whose_members_are_gone_is_forgotten(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 4);
+    struct gang_group_facts *f = parts("g", 2, -1); /* every part there is */
+    world_group_set(w, f);
+    part_pod(w, "a0", "a", 1);
+    part_pod(w, "a1", "a", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    part_pod(w, "b0", "b", 1);
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    world_pod_gone(w, "b0");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void C11_hope_knows_the_roles(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 8);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    world_subgroup(f, "launcher", NULL, 1);
+    world_subgroup(f, "worker", NULL, 3);
+    world_group_set(w, f);
+    world_role(w, "w0", "g", "worker", 2);
+    assert_string_equal(world_state(w, "g"), "Assembling"); /* what a launcher needs is not known */
+    world_role(w, "l", "g", "launcher", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(world_reserved(w, "n", GPU), 7); /* two workers more, as w0 */
+    assert_true(world_try(w, "w0"));
+    world_role(w, "w1", "g", "worker", 2);
+    world_wait(w, SECONDS(4)); /* one never came */
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_int_equal(world_reserved(w, "n", GPU), 0);
+    world_free(w);
+}
+
+/* ---- contradictions ---- */
+
+static void refused(struct world *w, struct gang_group_facts *f, const char *text)
+{
+    world_group_set(w, f);
+    world_members(w, "g", 0, 3, 1);
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_string_equal(world_reason(w, "g"), text);
+    world_filter(w, "g-0");
+    assert_non_null(strstr(w->refusal, text));
+    assert_non_null(strstr(w->last_status, text));
+    world_group_gone(w, "g");
+    for (int i = 0; i < 3; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "g-%d", i);
+        world_pod_gone(w, name);
+    }
+}
+
+static void C11_contradictions_are_said_and_not_waited_on(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+
+    struct gang_group_facts *f = world_group_facts("g", 4);
+    f->max_member = 3;
+    refused(w, f, "PodGroup default/g: spec.maxMember is 3, less than spec.minMember, which is 4");
+
+    f = world_group_facts("g", 1);
+    world_subgroup(f, "a", "nobody", 1);
+    refused(w, f,
+            "PodGroup default/g: subgroup a: parent nobody does not exist; name one of the "
+            "subgroups");
+
+    f = world_group_facts("g", 1);
+    world_subgroup(f, "a", "b", 1);
+    world_subgroup(f, "b", "a", 1);
+    refused(w, f, "PodGroup default/g: subgroup b is its own ancestor; one of its parents must go");
+
+    f = world_group_facts("g", 1);
+    world_subgroup(f, "a", NULL, 1);
+    world_subgroup(f, "a", NULL, 2);
+    refused(w, f, "PodGroup default/g: subgroup a is there twice; give each a name of its own");
+
+    f = world_group_facts("g", 0);
+    world_subgroup(f, "a", NULL, 1);
+    f->min_children = 2;
+    refused(w, f, "PodGroup default/g: 2 subgroups are needed, and there are only 1");
+
+    f = world_group_facts("g", 0);
+    world_subgroup(f, "a", NULL, 2);
+    world_subgroup(f, "b", NULL, 2);
+    f->max_member = 3;
+    refused(w, f,
+            "PodGroup default/g: its subgroups need 4 members together, and spec.maxMember is 3");
+
+    f = world_group_facts("g", -1);
+    refused(w, f, "PodGroup default/g: spec.minMember is -1; it must be 0 to 1000000");
+
+    f = world_group_facts("g", 1);
+    f->min_member = INT64_C(2147483648);
+    refused(w, f, "PodGroup default/g: spec.minMember is 2147483648; it must be 0 to 1000000");
+
+    f = world_group_facts("g", 1);
+    f->invalid = xstrdup("spec.minMember is \"two\"; write a number");
+    refused(w, f, "PodGroup default/g: spec.minMember is \"two\"; write a number");
+    world_free(w);
+}
+
+static void C11_a_refused_gang_that_is_mended_goes_on(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 4);
+    struct gang_group_facts *f = world_group_facts("g", 2);
+    world_subgroup(f, "a", "nobody", 1);
+    world_group_set(w, f);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(world_filter(w, "g-0"), "");
+    world_forget(w);
+    world_group(w, "g", 2);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_true(world_nominated(w, "g-0@n")); /* it was rejected: it is woken */
+    world_free(w);
+}
+
+/* ---- elastic ---- */
+
+static void S06_elastic_from_none_to_the_maximum(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 1);
+    struct gang_group_facts *f = world_group_facts("g", 2);
+    f->max_member = 8;
+    world_group_set(w, f);
+    world_members(w, "g", 0, 10, 1);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_int_equal(world_reserved(w, "n0", GPU), 0);
+    world_node(w, "n1", 4);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_try_members(w, "g", 0, 10);
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_int_equal(world_used(w, "n0", GPU) + world_used(w, "n1", GPU), 5);
+    world_node(w, "n2", 8);
+    for (int i = 5; i < 10; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "g-%d", i);
+        if (strcmp(world_filter_on(w, name, "n2", NULL), "n2") == 0)
+            world_bind(w, name, "n2");
+    }
+    world_all_bound(w);
+    assert_int_equal(world_used(w, "n0", GPU) + world_used(w, "n1", GPU) + world_used(w, "n2", GPU),
+                     8);
+    assert_string_equal(world_filter(w, "g-9"), "");
+    assert_non_null(strstr(w->refusal, "above maximum"));
+    world_free(w);
+}
+
+static void S06_when_a_member_ends_another_takes_its_turn(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    struct gang_group_facts *f = world_group_facts("g", 1);
+    f->max_member = 1;
+    world_group_set(w, f);
+    world_members(w, "g", 0, 2, 1);
+    world_try(w, "g-0");
+    world_all_bound(w);
+    assert_string_equal(world_filter(w, "g-1"), "");
+    world_forget(w);
+    world_pod_seen(w, "g-0", "g", 1, "n", PHASE_SUCCEEDED);
+    assert_true(world_nominated(w, "g-1@n")); /* nothing else would wake it */
+    assert_true(world_try(w, "g-1"));
+    assert_true(world_binding(w, "g-1@n"));
+    world_free(w);
+}
+
+static void S06_a_lowered_maximum_holds_for_a_plan(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    world_group(w, "g", 1);
+    world_members(w, "g", 0, 2, 1);
+    world_filter(w, "g-0");
+    world_filter(w, "g-1");
+    struct gang_group_facts *f = world_group_facts("g", 1);
+    f->max_member = 1;
+    world_group_set(w, f);
+    world_bind(w, "g-0", "n");
+    world_bind(w, "g-1", "n");
+    assert_int_equal(w->n_bindings, 1);
+    world_free(w);
+}
+
+/* ---- minResources ---- */
+
+static void min_resources_gate_a_plan(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 4);
+    struct gang_group_facts *f = world_group_facts("g", 2);
+    gang_amounts_add(&f->min_resources, GPU, 6);
+    world_group_set(w, f);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_string_equal(
+        world_reason(w, "g"),
+        "PodGroup default/g: spec.minResources asks for 6 nvidia.com/gpu, and 4 are free");
+    assert_int_equal(world_reserved(w, "n0", GPU), 0);
+    world_node(w, "n1", 2);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    /* It gates the beginning: a plan that is there is not undone by what others take. */
+    world_pod_seen(w, "other", NULL, 2, "n1", PHASE_RUNNING);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void min_resources_do_not_hide_what_members_lack(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 1);
+    struct gang_group_facts *f = world_group_facts("g", 2);
+    gang_amounts_add(&f->min_resources, GPU, 100);
+    world_group_set(w, f);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(
+        world_reason(w, "g"),
+        "gang default/g: 2 members needed, room for 1 (1 short of nvidia.com/gpu); PodGroup "
+        "default/g: spec.minResources asks for 100 nvidia.com/gpu, and 1 are free");
+    world_free(w);
+}
+
+/* ---- what would help ---- */
+
+static void the_help_names_what_would_make_it_fit(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 2);
+    world_node(w, "n1", 2);
+    world_node(w, "n2", 2);
+    world_group(w, "g", 8);
+    world_members(w, "g", 0, 8, 1);
+    assert_string_equal(world_help(w, "g"),
+                        "2 more nvidia.com/gpu on any of 3 nodes; or minMember 6");
+    world_group(w, "h", 2);
+    struct gang_pod_facts *f = world_pod_facts("h-0", "h", 1);
+    gang_kvs_add(&f->node_selector, "zone", "a");
+    world_pod_set(w, f);
+    world_pod(w, "h-1", "h", 1);
+    assert_string_equal(world_help(w, "h"),
+                        "a node that passes node selector, affinity and taints of h-0; or "
+                        "minMember 1");
+    world_node(w, "n3", 8);
+    assert_string_equal(world_help(w, "g"), "");
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(C11_every_subgroup_has_its_minimum),
+        cmocka_unit_test(C11_the_culprits_subgroup_is_named),
+        cmocka_unit_test(C11_nested_subgroups_count_below_their_parent),
+        cmocka_unit_test(C11_of_several_subgroups_the_one_that_fits_is_chosen),
+        cmocka_unit_test(C11_equal_parts_are_needed_whole),
+        cmocka_unit_test(C11_a_part_whose_members_are_gone_is_forgotten),
+        cmocka_unit_test(C11_hope_knows_the_roles),
+        cmocka_unit_test(C11_contradictions_are_said_and_not_waited_on),
+        cmocka_unit_test(C11_a_refused_gang_that_is_mended_goes_on),
+        cmocka_unit_test(S06_elastic_from_none_to_the_maximum),
+        cmocka_unit_test(S06_when_a_member_ends_another_takes_its_turn),
+        cmocka_unit_test(S06_a_lowered_maximum_holds_for_a_plan),
+        cmocka_unit_test(min_resources_gate_a_plan),
+        cmocka_unit_test(min_resources_do_not_hide_what_members_lack),
+        cmocka_unit_test(the_help_names_what_would_make_it_fit),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
