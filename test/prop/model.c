@@ -181,7 +181,7 @@ static struct queued *enqueue(struct model *m, struct gang_event ev, int index)
     q->ev = ev;
     q->pod = index;
     q->n_names = 0;
-    q->refused = false;
+    q->refused = -1;
     if (m->twin)
         q->twin = same_event(m, &ev, index);
     m->totals->events++;
@@ -200,6 +200,7 @@ void model_ask(struct model *m, struct gang_event ev, int pod, const char *const
     struct queued *q = enqueue(m, ev, pod);
     q->pick = pick;
     q->n_names = n;
+    q->own = n == 1 && m->pods[pod].nominated == node_number(names[0]);
     for (size_t i = 0; i < n; i++)
         q->names[i] = names[i];
     q->ev.names = q->twin.names = q->names;
@@ -255,8 +256,8 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
         t->retry_at = m->now + SECONDS(1);
     } else if (passed == 0) {
         t->sleep = SLEEPS_EXTENDER;
-        q->refused = n == 1 && strstr(r->refused[0].text, "was not offered in this call");
-        q->ev.id = (uint64_t)p; /* asked about when the step is over */
+        if (n == 1 && strstr(r->refused[0].text, "was not offered in this call"))
+            q->refused = p;
     } else {
         size_t i = (size_t)pick % passed;
         t->picked = node_number(q->names[r->pass_all ? i : r->passed[i]]);
@@ -451,13 +452,13 @@ static void step_twin(struct model *m, size_t n, const struct gang_effect *e, si
 static void check_refused(struct model *m)
 {
     const struct queued *q = &m->queue[0];
-    if (!q->refused || (q->n_names == 1 && m->pods[q->ev.id].nominated >= 0))
+    if (q->refused < 0 || q->own)
         return;
     uint32_t offered = 0;
     for (size_t i = 0; i < q->n_names && i < NODES; i++)
         if (node_number(q->names[i]) >= 0)
             offered |= UINT32_C(1) << node_number(q->names[i]);
-    oracle_refused(m, (int)q->ev.id, offered, q->n_names >= STRANGERS);
+    oracle_refused(m, q->refused, offered, q->n_names >= STRANGERS);
 }
 
 static void all_answered(struct model *m, size_t n)

@@ -87,7 +87,8 @@ struct queued {
     struct gang_event ev, twin;
     int pod; /* of a filter call */
     int pick;
-    bool refused; /* because the member's place was not offered */
+    bool own;    /* one name, and the pod is nominated to it */
+    int refused; /* the member whose place was not offered; -1: none */
     const char *names[NAMES_MAX];
     size_t n_names;
 };

@@ -366,6 +366,22 @@ static bool doubted(const struct model *m, uint32_t family)
     return false;
 }
 
+/* A Recovering gang gives back for a while what it reserved in vain. */
+static bool pauses(const struct model *m, int g)
+{
+    struct gang_ref ref = facts_ref(g);
+    struct gang_explained why;
+    bool until = false;
+    if (gang_core_explain(m->core, &ref, &why)) {
+        until = why.backoff_until > m->now;
+        gang_explained_done(&why);
+    }
+    free(ref.api_group);
+    free(ref.ns);
+    free(ref.name);
+    return until;
+}
+
 static void check_planned(struct model *m, const struct amounts_seen amounts[NODES])
 {
     struct gangs_seen seen = see_gangs(m);
@@ -384,7 +400,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
             continue;
         uint32_t family = family_of(m, g);
         if (!doubted(m, family) && ask_of_gang(m, family, &ask) && fits(&ask, left) &&
-            (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)))
+            (seen.state[g] == GANG_RECOVERING ? !pauses(m, g) : resources_free(m, family, left)))
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
