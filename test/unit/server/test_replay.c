@@ -105,12 +105,17 @@ static char *record_world(int steps, int64_t limit, size_t backlog)
     return path;
 }
 
-static void replay(const char *path, struct replay *r)
+static void replay_with(const char *path, bool check, struct replay *r)
 {
-    static const struct replay_options options = {.check = true};
+    const struct replay_options options = {.check = check};
     struct err err;
     if (replay_file(path, &options, r, &err) < 0)
         fail_msg("%s", err.text);
+}
+
+static void replay(const char *path, struct replay *r)
+{
+    replay_with(path, true, r);
 }
 
 static char *contents(const char *path)
@@ -363,7 +368,7 @@ static void C15_much_of_what_can_happen_replays_and_looking_in_changes_nothing(v
         tell_story(&s, 400);
         gang_core_free(s.core);
         recorder_close(s.recorder);
-        replay(path, &r);
+        replay_with(path, false, &r); /* the invariants are test/prop's matter */
         if (r.differs)
             fail_msg("seed %u, step %d:\n%s\n%s", seed, (int)r.steps, r.recorded, r.decided);
         assert_string_equal(r.end, "stopped");
