@@ -325,8 +325,10 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
     if (p < 0 || n < 0)
         model_fail(m, "binding", "a Binding of %s to %s", e->pod.uid, e->pod.node);
     for (size_t i = 0; i < m->n_requests; i++)
-        if (m->requests[i].pod == p && m->requests[i].serial == serial && !m->requests[i].read)
-            model_fail(m, "binding", "p%d: a second Binding while one is under way", p);
+        if (m->requests[i].pod == p && m->requests[i].serial == serial && !m->requests[i].read &&
+            m->requests[i].node != n) /* the same again does no harm */
+            model_fail(m, "binding", "p%d: a Binding to %s while one to %s is under way", p,
+                       node_name(n), node_name(m->requests[i].node));
     add_request(m, p, serial, n, false);
     struct pod_truth *t = &m->pods[p];
     if (t->charged == NOT_CHARGED || t->charged_serial != serial) {

@@ -342,8 +342,8 @@ static void do_pod(struct model *m, const struct op *op)
                             .shown = was.shown,
                             .shown_group = was.shown_group,
                             .ghost = was.ghost};
-    int g = pod_group(t); /* the first member of a part makes the part */
-    if (g >= 0 && op_has(&m->groups[g].spec, A_SPLIT))
+    int g = pod_group(t); /* it may make a part of its own, or say another minimum */
+    if (g >= 0 && (!m->groups[g].exists || op_has(&m->groups[g].spec, A_SPLIT)))
         group_excuse(m, g);
     changed(m, 'p', op->subject, op);
 }
@@ -353,8 +353,9 @@ static void do_pod(struct model *m, const struct op *op)
 static void member_lost(struct model *m, const struct op *op)
 {
     const struct pod_truth *t = &m->pods[op->subject];
-    if (pod_group(t) >= 0 && (t->node >= 0 || t->call || on_its_way(m, op->subject, -1) ||
-                              op_has(op, A_UNSEEN) || t->charged != NOT_CHARGED))
+    if (pod_group(t) >= 0 &&
+        (t->node >= 0 || t->call || on_its_way(m, op->subject, -1) || op_has(op, A_UNSEEN) ||
+         t->charged != NOT_CHARGED || !m->groups[pod_group(t)].exists))
         group_excuse(m, pod_group(t));
 }
 
