@@ -157,6 +157,21 @@ static void write_core(const struct gang_core *core, struct buf *out)
                s.bindings_ok, s.bindings_refused, s.bindings_unclear);
 }
 
+/* The cells of docs/states.md: what came to gangs, by the state they were in. */
+static void write_happenings(const struct gang_core *core, struct buf *out)
+{
+    struct gang_stats s;
+    gang_core_stats(core, &s);
+    head(out, "muster_happenings_total", "counter", "What came to gangs, by their state.");
+    for (int i = 0; i < GANG_STATE_MAX; i++)
+        for (int h = 0; h < HAPPENING_MAX; h++)
+            if (s.cells[i][h])
+                buf_printf(out,
+                           "muster_happenings_total{state=\"%s\",happening=\"%s\"} %" PRIu64 "\n",
+                           gang_state_name((enum gang_state)i),
+                           gang_happening_name((enum gang_happening)h), s.cells[i][h]);
+}
+
 /* ---- devices, summed over the nodes ---- */
 
 struct device_sum {
@@ -290,6 +305,7 @@ void metrics_write(struct metrics *m, const struct gang_core *core, struct clust
 {
     write_calls(m, out);
     write_core(core, out);
+    write_happenings(core, out);
     write_devices(core, out);
     write_listeners(verbs, ops, out);
     write_process(out);
