@@ -64,6 +64,7 @@ struct shape {
     int device;         /* the resource number of its first device, or -1 */
     bool ports;         /* has host ports */
     bool apart, spread; /* has anti-affinity, topology spread over hosts */
+    size_t base;        /* so much of the key is not about its volumes */
     bool alone;         /* by its host ports or anti-affinity never two of it on one node */
     bool limited;       /* its volumes can be used on some nodes only */
     struct list pods;   /* all pods of this shape; the shape lives while there are any */
@@ -343,6 +344,8 @@ struct gang_core {
     struct map classes;     /* name -> gang_class_facts */
     struct map calls;       /* id -> pod with that bind call open */
     struct map claims;      /* ns/name -> claim */
+    struct map labels;      /* keys of labels that rules between pods ask for */
+    bool labels_matter;     /* there are, or were, such rules */
     uint64_t crowds;        /* counts changes of who is on a node */
     size_t n_apart;         /* over all nodes */
     struct list touched;    /* gangs to review, then to tell about */
@@ -395,6 +398,8 @@ const char *shape_refusal(struct shape *shape, const struct node *node);
 
 /* Places that one may have keep the other fits: the same needs, in the same order. */
 bool shape_needs_equal(const struct shape *a, const struct shape *b);
+/* All is equal but where their volumes may be used. */
+bool shape_like(const struct shape *a, const struct shape *b);
 /* Also the reason that shape_refusal() gives when volumes are in the way, and nothing else is. */
 extern const char shape_volume_refusal[];
 
@@ -404,11 +409,10 @@ enum rule { RULE_NONE, RULE_APART, RULE_SPREAD };
 struct rules {
     const struct gang_core *core;
     struct shape *shape;
-    const struct gang_pod_facts *who; /* one of them, for its labels; NULL: no rule concerns it */
+    const struct gang_pod_facts *who; /* one of them; NULL: no rule concerns it */
     struct crowd *crowd;
 };
-/* For a member of the gang (NULL: for any pod of the shape). */
-struct rules rules_for(const struct gang_core *core, const struct gang *gang, struct shape *shape);
+struct rules rules_for(const struct gang_core *core, struct shape *shape);
 /* Which rule between pods one more pod would break on the node. */
 enum rule rules_refusal(struct rules *rules, const struct node *node);
 /* Who keeps the pod off the node by anti-affinity, of either; NULL: nobody. */
@@ -418,6 +422,9 @@ const struct slot *slots_keep_away(const struct node *node, const struct gang_po
                                    const struct slot *except);
 /* A pod that was charged meanwhile keeps the slot's member away, which is not on its way yet. */
 bool slot_is_kept_away(const struct slot *slot);
+/* Labels that the pod's rules ask for matter from now on: members that differ in them have
+ * shapes of their own. */
+void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts);
 /* Somebody came, went, or has other labels; or the node has. */
 void node_crowd(struct gang_core *core, struct node *node);
 void crowd_free(struct crowd *crowd);

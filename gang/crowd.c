@@ -4,13 +4,18 @@
  * those that slots are reserved for.
  *
  * What a shape sees on the nodes is remembered in its crowd and looked at again only where somebody
- * came or went (node->crowd). A node without anti-affinity costs a shape without rules nothing. The
- * labels of pods may differ within a shape (indexes): those that are charged or have a slot are
- * judged by their own, expected ones by those of a sibling. It is a prediction: the scheduler
- * has the last word, and its offers are the evidence.
+ * came or went (node->crowd). A node without anti-affinity costs a shape without rules nothing.
+ *
+ * Labels differ among members (indexes), and most matter to nobody. Those whose keys some rule has
+ * asked for since we started are part of a member's shape (core->labels, shape.c), so that one pod
+ * can stand for all of its shape. It is a prediction: the scheduler has the last word, and its
+ * offers are the evidence.
  */
 #include "gang/core.h"
 #include "gang/rules.h"
+
+/* Keys of labels that are told apart; no cluster has so many in its rules. */
+#define LABELS_MAX 64
 
 struct crowd_node {
     uint64_t gen; /* node->crowd when it was looked at; 0: never */
@@ -18,8 +23,7 @@ struct crowd_node {
 };
 
 struct crowd {
-    uint64_t labels; /* digest of those it was looked at with */
-    uint64_t as_of;  /* core->crowds; the sums below are over all nodes then */
+    uint64_t as_of; /* core->crowds; the sums below are over all nodes then */
     struct crowd_node *nodes;
     size_t n_nodes;
     size_t n_spreads;
@@ -128,36 +132,62 @@ static int64_t count(const struct node *node, const struct gang_pod_facts *who,
     return n;
 }
 
+/* ---- labels that matter ---- */
+
+static bool learn_keys(struct gang_core *core, const struct gang_selector *s)
+{
+    bool news = false;
+    for (size_t i = 0; i < s->term.n; i++) {
+        const char *key = s->term.items[i].key;
+        if (map_get(&core->labels, key) || map_count(&core->labels) >= LABELS_MAX)
+            continue;
+        map_set(&core->labels, key, core);
+        news = true;
+    }
+    return news;
+}
+
+/* An expected slot is for a pod like the siblings that exist. */
+static void expected_reshape(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        if (slot->pod || !list_empty(&slot->shape->pods))
+            continue;
+        list_for_each (pod, &gang->members, struct pod, in_gang)
+            if (pod->unit == slot->unit && !pod->shape->limited &&
+                shape_needs_equal(pod->shape, slot->shape)) {
+                slot_reshape(core, slot, pod->shape);
+                break;
+            }
+    }
+}
+
+void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts)
+{
+    bool news = (facts->n_apart || facts->n_spreads) && !core->labels_matter;
+    core->labels_matter |= news;
+    for (size_t i = 0; i < facts->n_apart; i++)
+        news |= learn_keys(core, &facts->apart[i]);
+    for (size_t i = 0; i < facts->n_spreads; i++)
+        news |= learn_keys(core, &facts->spreads[i].selector);
+    if (!news)
+        return;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        list_for_each (pod, &gang->members, struct pod, in_gang)
+            pod_reshape(core, pod);
+        expected_reshape(core, gang);
+    }
+}
+
 /* ---- what is remembered ---- */
 
-/* FNV-1a, over texts with their ends. */
-static uint64_t digest(uint64_t h, const char *text)
-{
-    do
-        h = (h ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    while (*text++);
-    return h;
-}
-
-static uint64_t digest_labels(const struct gang_pod_facts *who)
-{
-    uint64_t h = digest(UINT64_C(0xcbf29ce484222325), who->ns);
-    for (size_t i = 0; i < who->labels.n; i++)
-        h = digest(digest(h, who->labels.items[i].key), who->labels.items[i].value);
-    return h;
-}
-
-/* All is forgotten when the labels are others than those that were asked with last. */
 static struct crowd *crowd_for(const struct gang_core *core, struct rules *rules)
 {
     struct crowd *crowd = rules->shape->crowd;
-    uint64_t labels = digest_labels(rules->who);
-    if (crowd && crowd->labels == labels && crowd->n_nodes >= core->n_ids &&
-        crowd->n_spreads == rules->who->n_spreads)
+    if (crowd && crowd->n_nodes >= core->n_ids)
         return crowd;
     crowd_free(crowd);
     crowd = rules->shape->crowd = xcalloc(1, sizeof *crowd);
-    crowd->labels = labels;
     crowd->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* nodes may still come */
     crowd->n_spreads = rules->who->n_spreads;
     crowd->nodes = xcalloc(crowd->n_nodes, sizeof *crowd->nodes);
@@ -208,21 +238,11 @@ static void sum_up(const struct gang_core *core, struct crowd *crowd, const stru
 
 /* ---- asking ---- */
 
-/* A member of the gang, for its labels. */
-static const struct gang_pod_facts *sample(const struct gang *gang, const struct shape *shape)
-{
-    if (gang)
-        list_for_each (pod, &gang->members, struct pod, in_gang)
-            if (pod->shape == shape)
-                return pod->facts;
-    return shape_sample(shape);
-}
-
-struct rules rules_for(const struct gang_core *core, const struct gang *gang, struct shape *shape)
+struct rules rules_for(const struct gang_core *core, struct shape *shape)
 {
     struct rules rules = {.core = core, .shape = shape};
     if (shape->apart || shape->spread || core->n_apart)
-        rules.who = sample(gang, shape);
+        rules.who = shape_sample(shape);
     return rules;
 }
 

@@ -128,7 +128,7 @@ static void look_at_nodes(struct look *l, struct gang_explained_shape *s)
 {
     cleanup_free int64_t *by_need = xcalloc(l->shape->n_needs, sizeof *by_need);
     l->by_need = by_need;
-    l->rules = rules_for(l->core, l->gang, l->shape);
+    l->rules = rules_for(l->core, l->shape);
     l->fit = 0;
     for (size_t i = 0; i < l->core->n_ids; i++)
         if (l->core->by_id[i])

@@ -94,8 +94,6 @@ static int swap_slot(struct gang_core *core, struct pod *pod)
         struct pod *sibling = slot->pod;
         slot_fill(slot, pod);
         mine->pod = NULL;
-        node_crowd(core, slot->node); /* labels may differ */
-        node_crowd(core, mine->node);
         if (sibling)
             slot_fill(mine, sibling); /* an expected one stays of the same unit */
         if (sibling && sibling->nominated)

@@ -58,6 +58,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->nodes);
     map_done(&core->shapes);
     claims_done(core);
+    map_done(&core->labels);
     map_done(&core->calls);
     map_done(&core->resource_numbers);
     for (size_t i = 0; i < core->n_resources; i++)

@@ -264,6 +264,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
     claims_join(core, pod);
+    labels_learn(core, facts);
     join_shape(core, pod);
     join_gang(core, pod);
     return pod;
@@ -411,6 +412,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     }
     claims_leave(core, pod);
     claims_join(core, pod);
+    labels_learn(core, facts);
     pod_reshape(core, pod);
     if (pod->node)
         node_crowd(core, pod->node); /* its labels, or that it is being deleted */

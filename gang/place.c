@@ -52,7 +52,7 @@ static bool node_will_do(const struct gang *gang, struct rules *rules, const str
 static bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
                       const struct node *node, bool heed)
 {
-    struct rules rules = rules_for(core, gang, shape);
+    struct rules rules = rules_for(core, shape);
     return node_will_do(gang, &rules, node, heed);
 }
 
@@ -60,7 +60,7 @@ struct node *plan_node(struct gang_core *core, const struct gang *gang, struct s
                        const struct node *except)
 {
     struct node *best = NULL;
-    struct rules rules = rules_for(core, gang, shape);
+    struct rules rules = rules_for(core, shape);
     bool heed = gang_heeds(core, gang);
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
@@ -158,7 +158,7 @@ static void sink(struct trial *t, size_t at, const struct shape *shape)
 
 static void queue_up(struct gang_core *core, struct trial *t, struct shape *shape)
 {
-    struct rules rules = rules_for(core, t->gang, shape);
+    struct rules rules = rules_for(core, shape);
     t->n_queue = 0;
     t->queue_for = shape;
     for (size_t i = 0; i < core->n_ids; i++) {
@@ -372,7 +372,8 @@ static int missing_here(const struct unit *unit)
 static int place_expected(struct gang_core *core, struct trial *t, struct unit *unit)
 {
     int given = 0, missing = missing_here(unit);
-    for (; given < missing && unit->want > 0 && unit->like; unit->want--, given++) {
+    bool known = unit->like && !unit->like->limited;
+    for (; given < missing && unit->want > 0 && known; unit->want--, given++) {
         struct node *node = next_node(core, t, unit->like);
         if (!node) {
             t->culprit = t->culprit ? t->culprit : member_of(t->gang, unit);
@@ -498,7 +499,7 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
     cleanup_free int *lacking = xcalloc(shape->n_needs, sizeof *lacking); /* nodes, by need */
     const struct node *tied = pinned_node(core, t->culprit);
     s->tied = tied != NULL;
-    struct rules rules = rules_for(core, t->gang, shape);
+    struct rules rules = rules_for(core, shape);
     for (size_t i = 0; i < core->n_ids; i++)
         if (core->by_id[i] && (!tied || tied == core->by_id[i]))
             shortage_at(core, t, &rules, core->by_id[i], lacking, s);

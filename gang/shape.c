@@ -71,8 +71,22 @@ static void key_selector(struct buf *b, const struct gang_selector *s)
         key_text(b, s->namespaces[i]);
 }
 
-/* Rules between pods, and whether the pod is one of those that its own rules select: labels may
- * differ within a shape, as long as they make no difference there. */
+/* What rules of others may ask about a member. */
+static void key_labels(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
+{
+    if (!core->labels_matter || !f->group.api_group)
+        return;
+    buf_putc(b, 'l');
+    key_text(b, f->ns);
+    for (size_t i = 0; i < f->labels.n; i++) {
+        if (!map_get(&core->labels, f->labels.items[i].key))
+            continue;
+        key_text(b, f->labels.items[i].key);
+        key_text(b, f->labels.items[i].value);
+    }
+}
+
+/* Rules between pods, and whether they select the pod itself. */
 static void key_between(struct buf *b, const struct gang_pod_facts *f)
 {
     if (!f->n_apart && !f->n_spreads)
@@ -174,6 +188,8 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     for (size_t i = 0; i < n; i++)
         buf_printf(&key, "n%" PRIu32 "=%" PRId64, needs[i].resource, needs[i].amount);
     key_rules(&key, facts);
+    key_labels(&key, core, facts);
+    size_t base = key.len;
     bool limited = key_claims(&key, core, facts);
 
     struct shape *shape = map_get(&core->shapes, buf_str(&key));
@@ -183,6 +199,7 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     }
     shape = xcalloc(1, sizeof *shape);
     shape->key = xstrdup(buf_str(&key));
+    shape->base = base;
     shape->needs = needs;
     shape->n_needs = n;
     shape->device = first_device(core, needs, n);
@@ -222,6 +239,11 @@ void shape_unref(struct gang_core *core, struct shape *shape)
     free(shape);
 }
 
+bool shape_like(const struct shape *a, const struct shape *b)
+{
+    return a->base == b->base && memcmp(a->key, b->key, a->base) == 0;
+}
+
 bool shape_needs_equal(const struct shape *a, const struct shape *b)
 {
     if (a->n_needs != b->n_needs)
@@ -254,8 +276,6 @@ const char *shape_refusal(struct shape *shape, const struct node *node)
 {
     if (!node->facts)
         return "node is not known";
-    if (list_empty(&shape->pods))
-        return "no pod of this shape is left";
     if (node->id >= shape->n_verdicts) {
         size_t n = (size_t)node->id + 64;
         shape->verdicts = xreallocarray(shape->verdicts, n, sizeof *shape->verdicts);
@@ -264,6 +284,8 @@ const char *shape_refusal(struct shape *shape, const struct node *node)
         shape->n_verdicts = n;
     }
     struct verdict *v = &shape->verdicts[node->id];
+    if (v->gen != node->gen && list_empty(&shape->pods))
+        return "no pod of this shape is left";
     if (v->gen != node->gen) {
         const struct pod *sample = CONTAINER_OF(shape->pods.next, struct pod, in_shape);
         *v = (struct verdict){node->gen, refusal(sample, node)};

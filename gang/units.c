@@ -248,8 +248,10 @@ static void note_shape(struct unit *unit, const struct pod *pod)
 {
     if (!pod_counts(pod) || unit->like == pod->shape)
         return;
-    unit->mixed |= unit->like != NULL;
-    unit->like = pod->shape;
+    bool alike = unit->like && shape_like(unit->like, pod->shape);
+    unit->mixed |= unit->like && !alike;
+    if (!alike || unit->like->limited) /* a member that is missing has no volume yet */
+        unit->like = pod->shape;
 }
 
 static void add_tally(struct tally *to, const struct tally *t)

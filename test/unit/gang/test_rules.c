@@ -356,6 +356,62 @@ static void labels_are_those_of_the_gangs_own_members(void **state)
     world_free(w);
 }
 
+/* Two members alike but for a label that somebody's rule asks for; whichever comes first. */
+static void C09_labels_that_rules_ask_for_tell_members_apart(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct world *w = world_of_nodes(2, 1);
+        world_pod_set(w, with_apart(on(world_pod_facts("o", NULL, 0), "n0"), "x"));
+        world_group(w, "g", 2);
+        world_pod_set(w, pod(first ? "g-0" : "g-1", "g", first ? "x" : "y"));
+        world_pod_set(w, pod(first ? "g-1" : "g-0", "g", first ? "y" : "x"));
+        assert_string_equal(world_filter(w, "g-0"), "n1");
+        assert_string_equal(world_filter(w, "g-1"), "n0");
+        world_free(w);
+    }
+}
+
+/* A rule comes that asks for a label in which members differ: the plan stays, held calls too. */
+static void a_rule_that_comes_later_spoils_no_plan(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n0", 2);
+    world_node(w, "n1", 2);
+    world_group(w, "g", 3);
+    world_pod_set(w, pod("g-0", "g", "x"));
+    world_pod_set(w, pod("g-1", "g", "x"));
+    assert_string_equal(world_state(w, "g"), "Planned"); /* one is expected */
+    uint64_t held = world_try(w, "g-0");
+    world_pod_set(w, with_apart(on(world_pod_facts("o", NULL, 0), "n1"), "z"));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_null(world_answer(w, held));
+    world_pod_set(w, pod("g-2", "g", "x"));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(reserved(w, "n0") + reserved(w, "n1"), 3);
+    assert_null(world_answer(w, held));
+    world_free(w);
+}
+
+/* Whoever makes up labels by the hundred makes nothing slow. */
+static void labels_that_matter_are_bounded(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    for (int i = 0; i < 200; i++) {
+        cleanup_free char *name = xasprintf("o-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, NULL, 0);
+        add_in(&add_apart(f, NULL)->term, name, "x");
+        world_pod_set(w, f);
+    }
+    world_group(w, "g", 1);
+    world_pod_set(w, pod("g-0", "g", "x"));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
 /* A slot that waits for its member moves away from a pod that others put there. */
 static void a_slot_leaves_a_pod_that_keeps_it_away(void **state)
 {
@@ -582,6 +638,32 @@ static void a_member_with_a_prepared_volume_is_pinned(void **state)
     world_free(w);
 }
 
+/* Members that are missing have no volume yet: they are hoped for all the same. */
+static void hope_outlives_a_claim_that_is_prepared(void **state)
+{
+    (void)state;
+    struct world *w = world_new_with(gang_config_default(), true);
+    world_node(w, "n0", 2);
+    world_node(w, "n1", 2);
+    world_group(w, "g", 3);
+    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    cleanup_free char *node = xstrdup(world_filter(w, "g-0"));
+    claim_set(w, "c0", node, NULL);
+    uint64_t held = world_bind(w, "g-0", node);
+    world_node(w, "n0", 2); /* heartbeats */
+    world_node(w, "n1", 2);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c1"));
+    world_pod_set(w, with_claim(pod("g-2", "g", "x"), "c2"));
+    assert_null(world_answer(w, held));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_try(w, "g-1");
+    world_try(w, "g-2");
+    assert_string_equal(world_state(w, "g"), "Committing");
+    world_free(w);
+}
+
 static void a_slot_leaves_a_node_that_its_volume_is_not_on(void **state)
 {
     (void)state;
@@ -690,6 +772,9 @@ int main(void)
         cmocka_unit_test(a_pod_that_kept_members_away_goes),
         cmocka_unit_test(a_pod_that_kept_members_away_changes_its_labels),
         cmocka_unit_test(labels_are_those_of_the_gangs_own_members),
+        cmocka_unit_test(C09_labels_that_rules_ask_for_tell_members_apart),
+        cmocka_unit_test(a_rule_that_comes_later_spoils_no_plan),
+        cmocka_unit_test(labels_that_matter_are_bounded),
         cmocka_unit_test(a_slot_leaves_a_pod_that_keeps_it_away),
         cmocka_unit_test(a_member_at_bind_stays),
         cmocka_unit_test(a_node_that_is_no_host_knows_no_anti_affinity),
@@ -703,6 +788,7 @@ int main(void)
         cmocka_unit_test(members_with_a_volume_are_placed_first),
         cmocka_unit_test(a_claim_that_is_prepared_keeps_the_slot),
         cmocka_unit_test(a_member_with_a_prepared_volume_is_pinned),
+        cmocka_unit_test(hope_outlives_a_claim_that_is_prepared),
         cmocka_unit_test(a_slot_leaves_a_node_that_its_volume_is_not_on),
         cmocka_unit_test(unlimited_claims_leave_members_alike),
         cmocka_unit_test(claims_and_pods_come_and_go_in_any_order),
