@@ -26,7 +26,7 @@ enum { OPS_MIN = 250, OPS_MORE = 250 };
     X(ROOM, 10)                                                                                    \
     X(PORTS, 20)                                                                                   \
     X(TAINTS, 30)                                                                                  \
-    X(HIDES, 40)                                                                                   \
+    X(HIDES, 50)                                                                                   \
     X(SAMPLES, 30)                                                                                 \
     X(FORBID, 25)                                                                                  \
     X(GATES, 30)                                                                                   \
@@ -49,8 +49,7 @@ enum { OPS_MIN = 250, OPS_MORE = 250 };
     X(EVICTS, 20)                                                                                  \
     X(REQUEUES, 20)                                                                                \
     X(QUIET, 40)                                                                                   \
-    X(APART, 20)                                                                                   \
-    X(APPS, 20)
+    X(APART, 20)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -123,16 +122,11 @@ static const struct trait {
     {OP_POD, A_PORT, F_PORTS, 5, 1, 1, EACH},
     {OP_POD, A_TOLERANT, F_TAINTS, 30, 1, 1, GANG},
     {OP_POD, A_TOLERANT, F_TAINTS, 5, 1, 1, EACH},
-    {OP_POD, A_APP, F_APPS, 80, 0, 2, GANG},
-    {OP_POD, A_APP, F_APPS, 8, 0, 2, EACH},
-    {OP_POD, A_AWAY, F_APPS, 35, 0, 2, GANG},
-    {OP_POD, A_AWAY, F_APPS, 4, 0, 2, EACH},
-    {OP_POD, A_SPREAD, F_APPS, 30, 1, 2, GANG},
     {OP_POD, A_FORBID, F_FORBID, 50, 1, 255, GANG},
     {OP_POD, A_GATED, F_GATES, 10, 1, 1, EACH},
     {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
     {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
-    {OP_FILTER, A_HIDE, F_HIDES, 30, 1, 255, EACH},
+    {OP_FILTER, A_HIDE, F_HIDES, 40, 1, 255, EACH},
     {OP_FILTER, A_SAMPLE, F_SAMPLES, 30, 1, 1, EACH},
     {OP_FILTER, A_PICK, F_ALWAYS, 30, 1, 7, EACH},
     {OP_FILTER, A_SKIP, F_ALWAYS, 60, 1, 20, EACH},
@@ -301,10 +295,12 @@ static void draw_members(struct drawing *d, int g)
 static void draw_gang(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
-    bool late = chance(d, 15), never = d->on[F_DECLARED] && chance(d, 50);
+    bool late = chance(d, d->on[F_QUIET] ? 40 : 15), never = d->on[F_DECLARED] && chance(d, 50);
     if (!late && !never)
         draw_group(d, g);
     draw_members(d, g);
+    if (late && d->on[F_QUIET])
+        line(d, OP_CALM, 0, 0);
     if (late && !never)
         draw_group(d, g);
 }
@@ -479,7 +475,7 @@ static const struct kind {
     void (*draw)(struct drawing *);
 } kinds[] = {
     {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
-    {30, F_FAULTS, draw_read},    {10, F_FAULTS, draw_land},  {60, F_LAG, draw_show},
+    {30, F_FAULTS, draw_read},    {20, F_ALWAYS, draw_land},  {60, F_LAG, draw_show},
     {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
     {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
     {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
@@ -534,6 +530,11 @@ static void draw_quiet(struct drawing *d)
             add(d, &op);
         }
         line(d, OP_CALM, 0, 0);
+        int g = pick(d, d->group, GROUPS, true);
+        if (g >= 0 && chance(d, 50)) { /* who waits may fit by a word */
+            draw_group(d, g);
+            line(d, OP_CALM, 0, 0);
+        }
         for (uint32_t i = draw(d, 8); i > 0; i--)
             draw_end(d);
     }

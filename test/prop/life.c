@@ -142,7 +142,9 @@ static bool ask_again(struct model *m, enum op_kind kind)
 /* The scheduler and the API server do what there is to do at this moment. */
 static void work_off(struct model *m)
 {
-    static const enum op_kind kinds[] = {OP_FILTER, OP_BIND, OP_RESULT, OP_READ};
+    /* Landing before its result: the scheduler may know of a Binding before muster does. */
+    static const enum op_kind kinds[] = {OP_FILTER, OP_BIND,   OP_LAND,
+                                         OP_FILTER, OP_RESULT, OP_READ};
     for (int round = 0; round < 8 * PODS; round++) {
         bool any = false;
         for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)

@@ -121,7 +121,7 @@ static void work(struct desk *desk, const struct options *o, uint64_t from)
         if (o->events && desk->totals.events >= o->events / (uint64_t)o->jobs)
             break;
         desk->seed = seed;
-        alarm(60);
+        alarm(30);
         draw_seed(seed, &ops);
         play(&ops, twin_of(seed), false, NULL, &desk->totals, fail_at_desk);
     }

@@ -181,7 +181,7 @@ static struct queued *enqueue(struct model *m, struct gang_event ev, int index)
     q->ev = ev;
     q->pod = index;
     q->n_names = 0;
-    q->refused = -1;
+    q->refused = q->passed = -1;
     if (m->twin)
         q->twin = same_event(m, &ev, index);
     m->totals->events++;
@@ -261,6 +261,7 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     } else {
         size_t i = (size_t)pick % passed;
         t->picked = node_number(q->names[r->pass_all ? i : r->passed[i]]);
+        q->passed = p;
         t->picked_at = ++m->next_pick;
     }
 }
@@ -315,7 +316,7 @@ static void add_request(struct model *m, int p, int serial, int node, bool read)
 {
     if (m->n_requests == REQUESTS_MAX)
         model_fail(m, "requests", "more than %d requests are under way", REQUESTS_MAX);
-    m->requests[m->n_requests++] = (struct request){p, serial, node, read};
+    m->requests[m->n_requests++] = (struct request){p, serial, node, read, false};
 }
 
 static void see_binding(struct model *m, const struct gang_effect *e, size_t count)
@@ -364,6 +365,7 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     if (p < 0 || !m->pods[p].exists || m->pods[p].serial != serial || m->pods[p].node >= 0)
         return;
     sched_nominated(m, p, e->pod.node ? node_number(e->pod.node) : -1);
+    m->pods[p].steered |= e->pod.node != NULL;
     wake_pod(m, p);
 }
 
@@ -451,9 +453,11 @@ static void step_twin(struct model *m, size_t n, const struct gang_effect *e, si
 
 /* What a refused member says of the nodes it was offered; its nomination's own call says nothing.
  */
-static void check_refused(struct model *m)
+static void check_filtered(struct model *m)
 {
     const struct queued *q = &m->queue[0];
+    if (m->n_queue == 1 && q->passed >= 0)
+        oracle_passed(m, q->passed);
     if (q->refused < 0 || q->own)
         return;
     uint32_t offered = 0;
@@ -494,7 +498,7 @@ void model_step(struct model *m)
     for (size_t i = 0; i < n_effects; i++)
         see[e[i].kind](m, &e[i], n);
     all_answered(m, n);
-    check_refused(m);
+    check_filtered(m);
     m->n_queue = 0;
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);

@@ -81,6 +81,7 @@ struct call {
 struct request { /* a Binding or a read under way */
     int pod, serial, node;
     bool read;
+    bool done; /* the API server has done it, the answer is on its way */
 };
 
 struct queued {
@@ -88,6 +89,7 @@ struct queued {
     int pod; /* of a filter call */
     int pick;
     bool own;    /* one name, and the pod is nominated to it */
+    int passed;  /* the pod that passed; -1: none */
     int refused; /* the member whose place was not offered; -1: none */
     const char *names[NAMES_MAX];
     size_t n_names;

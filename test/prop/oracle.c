@@ -222,13 +222,7 @@ static void ask_for(struct ask *ask, const struct model *m, int p)
             ask->nodes &= ~(UINT32_C(1) << n);
 }
 
-/* Rules about pods of other groups: where there is a place is too involved to say. */
-static bool has_app_rules(const struct op *spec)
-{
-    return op_has(spec, A_APP) || op_has(spec, A_AWAY);
-}
-
-/* Neither a claim, such a rule nor a difference between members keeps them from being planned. */
+/* Neither a claim nor a difference between members keeps them from being planned. */
 static bool members_plain(const struct model *m, uint32_t family)
 {
     int kind = -1;
@@ -240,7 +234,7 @@ static bool members_plain(const struct model *m, uint32_t family)
             return false; /* the core does not know it yet */
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
-        if (op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
+        if (op_has(&t->spec, A_USES))
             return false;
         if (!op_has(&t->spec, A_KIND))
             continue;
@@ -372,20 +366,21 @@ static bool doubted(const struct model *m, uint32_t family)
     return false;
 }
 
-/* A Recovering gang gives back for a while what it reserved in vain. */
-static bool pauses(const struct model *m, int g)
+/* A Recovering gang gives back for a while what it reserved in vain; and what is kept for one that
+ * has waited too long is not for those behind it. */
+static bool stands_back(const struct model *m, int g)
 {
     struct gang_ref ref = facts_ref(g);
     struct gang_explained why;
-    bool until = false;
+    bool back = false;
     if (gang_core_explain(m->core, &ref, &why)) {
-        until = why.backoff_until > m->now;
+        back = why.heeds || why.backoff_until > m->now;
         gang_explained_done(&why);
     }
     free(ref.api_group);
     free(ref.ns);
     free(ref.name);
-    return until;
+    return back;
 }
 
 static void check_planned(struct model *m, const struct amounts_seen amounts[NODES])
@@ -406,7 +401,8 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
             continue;
         uint32_t family = family_of(m, g);
         if (!doubted(m, family) && ask_of_gang(m, family, &ask) && fits(&ask, left) &&
-            (seen.state[g] == GANG_RECOVERING ? !pauses(m, g) : resources_free(m, family, left)))
+            (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
+            !stands_back(m, g))
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
@@ -416,6 +412,8 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 
 struct slot_seen {
     int pod, node;
+    enum gang_state state;
+    const char *group;
 };
 
 static void see_slot(void *arg, const struct gang_member_view *v)
@@ -425,22 +423,49 @@ static void see_slot(void *arg, const struct gang_member_view *v)
         seen->node = node_number(v->slot);
 }
 
-void oracle_refused(struct model *m, int p, uint32_t offered, bool sample)
+static void see_state(void *arg, const struct gang_view *v)
 {
-    struct slot_seen seen = {p, -1};
-    int g = pod_group(&m->pods[p]);
-    if (g < 0 || op_has(&m->pods[p].spec, A_USES) || has_app_rules(&m->pods[p].spec))
-        return;
-    struct gang_ref ref = facts_ref(g);
+    struct slot_seen *seen = arg;
+    if (strcmp(v->status.ref->name, seen->group) == 0)
+        seen->state = v->status.state;
+}
+
+/* Where the member has its place; -1: nowhere. */
+static struct slot_seen look_at_slot(const struct model *m, int p)
+{
+    struct gang_ref ref = facts_ref(pod_group(&m->pods[p]));
+    struct slot_seen seen = {p, -1, GANG_ASSEMBLING, ref.name};
     gang_core_each_member(m->core, &ref, see_slot, &seen);
+    gang_core_each_gang(m->core, see_state, &seen);
     free(ref.api_group);
     free(ref.ns);
     free(ref.name);
-    if (!sample && seen.node >= 0 && !(offered >> seen.node & 1))
+    return seen;
+}
+
+void oracle_passed(struct model *m, int p)
+{
+    if (pod_group(&m->pods[p]) < 0)
+        return;
+    struct slot_seen seen = look_at_slot(m, p);
+    if (seen.state != GANG_PLACED && seen.state != GANG_DONE && seen.node != m->pods[p].picked)
+        model_fail(m, "passed", "p%d passes to n%d, its place is on n%d and its gang is %s", p,
+                   m->pods[p].picked, seen.node, gang_state_name(seen.state));
+}
+
+void oracle_refused(struct model *m, int p, uint32_t offered, bool sample)
+{
+    const struct pod_truth *t = &m->pods[p];
+    if (pod_group(t) < 0 || op_has(&t->spec, A_USES))
+        return;
+    int slot = look_at_slot(m, p).node;
+    if (!sample && slot >= 0 && !(offered >> slot & 1))
         model_fail(m, "evidence", "p%d has its place on %s, which the scheduler just refused", p,
-                   node_name(seen.node));
-    if (sample && seen.node < 0)
+                   node_name(slot));
+    if (sample && slot < 0)
         model_fail(m, "evidence", "p%d lost its place for a sample of the nodes", p);
+    if (sample && !t->steered)
+        model_fail(m, "evidence", "p%d is not sent to its place, which the sample lacks", p);
 }
 
 /* ---- after every step ---- */
@@ -497,8 +522,6 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     int g = pod_group(&m->pods[p]);
     if (op_has(&m->pods[p].spec, A_BADLINK) && op_has(&m->pods[p].spec, A_LINK))
         return false; /* muster says no to it until its link is right */
-    if (has_app_rules(&m->pods[p].spec))
-        return false;
     if (g < 0)
         return true;
     if (op_has(&m->pods[p].spec, A_USES) || !m->groups[g].exists ||
@@ -524,7 +547,8 @@ char *oracle_calm(struct model *m)
             (seen.starved && seen.place[g] != 1))
             continue;
         uint32_t family = family_of(m, g);
-        if (ask_of_gang(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left))
+        if (ask_of_gang(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
+            !(seen.starved && stands_back(m, g)))
             return xasprintf("gang g%d is %s, and %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);
     }

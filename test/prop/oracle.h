@@ -19,6 +19,9 @@
 
 void oracle_step(struct model *m);
 void oracle_binding(struct model *m, int p, int n);
+/* After a step in which the core let a pod pass: a member of a gang that is not Placed has its
+ * place where it was sent. */
+void oracle_passed(struct model *m, int p);
 /* After a step in which the core refused a member because its place was not among the offered
  * nodes: a whole list is believed, a sample is not. */
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample);

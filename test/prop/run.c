@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* A run that takes longer (under sanitizers, on a busy machine) goes round in circles. */
-#define RUN_SECONDS 60
+#define RUN_SECONDS 30
 
 void play(const struct ops *ops, bool twin, bool loud, struct ops *trace, struct totals *totals,
           void (*fail)(struct model *, const char *, const char *))

@@ -63,36 +63,12 @@ static int assumed_on(const struct pod_truth *t)
     return t->node >= 0 ? t->node : t->call ? t->call_node : t->picked;
 }
 
-/* Pods of the app that are bound or assumed there. */
-static int count_app(const struct model *m, int n, int app)
-{
-    int count = 0;
-    for (int i = 0; i < PODS; i++) {
-        const struct pod_truth *t = &m->pods[i];
-        count += t->exists && !pod_finished(t) && !t->deleting && assumed_on(t) == n &&
-                 op_get(&t->spec, A_APP, -1) == app;
-    }
-    return count;
-}
-
-static bool spread_allows(const struct model *m, int p, int n)
-{
-    const struct op *spec = &m->pods[p].spec;
-    if (!op_has(spec, A_SPREAD) || !op_has(spec, A_APP))
-        return true;
-    int least = INT32_MAX, app = spec->value[A_APP];
-    for (int i = 0; i < NODES; i++)
-        if (m->nodes[i].exists && count_app(m, i, app) < least)
-            least = count_app(m, i, app);
-    return count_app(m, n, app) + 1 - least <= spec->value[A_SPREAD];
-}
-
 /* What it counts on the node besides the pod: bound, assumed, nominated with no lower priority. */
 static bool sched_fits(const struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], need[RESOURCES];
     int prio = op_get(&m->pods[p].spec, A_PRIO, 0);
-    if (!node_allows(m, p, n) || !spread_allows(m, p, n))
+    if (!node_allows(m, p, n))
         return false;
     node_has(m, n, left);
     for (int i = 0; i < PODS; i++) {
@@ -408,9 +384,12 @@ static bool do_result(struct model *m, const struct op *op)
     struct pod_truth *t = &m->pods[r.pod];
     chose(m, r.pod);
     bool alive = t->exists && t->serial == r.serial;
-    bool unclear = op_has(op, A_UNCLEAR) || (alive && t->node >= 0); /* bound already: a conflict */
+    bool conflict = alive && t->node >= 0 && !r.done; /* bound already */
+    bool unclear = op_has(op, A_UNCLEAR) || conflict;
     bool does = alive && t->node < 0 && !op_has(op, A_REFUSED) && (!unclear || op_has(op, A_DONE));
-    enum gang_outcome outcome = unclear ? OUTCOME_UNCLEAR : does ? OUTCOME_OK : OUTCOME_REFUSED;
+    enum gang_outcome outcome = unclear          ? OUTCOME_UNCLEAR
+                                : does || r.done ? OUTCOME_OK
+                                                 : OUTCOME_REFUSED;
     if (does)
         pod_bound(m, r.pod, r.node);
     else if (unclear && alive && t->node < 0)
@@ -419,7 +398,7 @@ static bool do_result(struct model *m, const struct op *op)
         refused(m, &r);
     charge_by_result(t, &r, outcome, r.node);
     tell_result(m, &r, GANG_EV_BIND_DONE, outcome, r.node);
-    if (does && !op_has(op, A_UNSEEN))
+    if (alive && t->node >= 0 && !op_has(op, A_UNSEEN))
         objects_show(m, 'p', r.pod);
     return true;
 }
@@ -444,23 +423,32 @@ static bool do_read(struct model *m, const struct op *op)
     return true;
 }
 
+/* A Binding under way, or one that nobody knows the end of, is done; the first is told later. */
 static bool do_land(struct model *m, const struct op *op)
 {
-    int skip = op_get(op, A_SKIP, 0), found = -1;
-    for (int p = 0; p < PODS; p++) {
-        const struct pod_truth *t = &m->pods[p];
-        bool candidate = t->exists && t->lost >= 0 && t->node < 0;
-        if (candidate && (op->class ? p == op->subject : found < 0 || skip-- > 0))
-            found = p;
+    int skip = op_get(op, A_SKIP, 0);
+    struct request *found = NULL;
+    for (size_t i = 0; i < m->n_requests; i++) {
+        struct request *r = &m->requests[i];
+        const struct pod_truth *t = &m->pods[r->pod];
+        bool candidate = !r->read && t->exists && t->serial == r->serial && t->node < 0;
+        if (candidate && (op->class ? r->pod == op->subject : !found || skip-- > 0))
+            found = r;
     }
-    if (found < 0)
+    int p = found ? found->pod : -1;
+    for (int i = 0; i < PODS && p < 0 && !m->calm; i++)
+        if (m->pods[i].exists && m->pods[i].lost >= 0 && m->pods[i].node < 0 &&
+            (!op->class || i == op->subject))
+            p = i;
+    if (p < 0)
         return false;
-    struct pod_truth *t = &m->pods[found];
-    chose(m, found);
-    pod_bound(m, found, t->lost);
-    t->lost = -1;
-    if (!op_has(op, A_UNSEEN))
-        objects_show(m, 'p', found);
+    chose(m, p);
+    pod_bound(m, p, found ? found->node : m->pods[p].lost);
+    m->pods[p].lost = -1;
+    if (found)
+        found->done = true;
+    if (!op_has(op, A_UNSEEN) && !found)
+        objects_show(m, 'p', p);
     return true;
 }
 
