@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,9 +33,11 @@ type Muster struct {
 	Verbs, Ops string // addresses
 	ConfigFile string
 	Binary     string
+	Recordings []string // one for each start; none of a measured muster
 
 	cluster    *Cluster
 	kubeconfig string
+	measured   bool
 }
 
 // StartMuster starts muster and waits until it is ready.
@@ -60,11 +63,13 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 		t.Fatalf("%v", err)
 	}
 	m.ConfigFile = file(t, c.Dir, "muster.yaml", text)
+	m.measured = options.Measured
 	m.Start(t)
 	t.Cleanup(func() {
 		if m.Running() {
 			m.Stop(t)
 		}
+		m.Replay(t)
 	})
 	return m
 }
@@ -89,9 +94,15 @@ func (c *Cluster) musterToken(t TB) string {
 // Start runs muster (again) and waits until it is ready.
 func (m *Muster) Start(t TB) {
 	t.Helper()
-	m.Process = m.cluster.run(t, "muster", m.Binary, "serve",
-		"--config", m.ConfigFile, "--kubeconfig", m.kubeconfig,
-		"--listen", m.Verbs, "--ops-listen", m.Ops)
+	args := []string{"serve", "--config", m.ConfigFile, "--kubeconfig", m.kubeconfig,
+		"--listen", m.Verbs, "--ops-listen", m.Ops}
+	if !m.measured {
+		name := fmt.Sprintf("recording-%s-%d.jsonl", strings.ReplaceAll(m.Verbs, ":", "-"), len(m.Recordings))
+		recording := filepath.Join(m.cluster.Dir, name)
+		m.Recordings = append(m.Recordings, recording)
+		args = append(args, "--record", recording)
+	}
+	m.Process = m.cluster.run(t, "muster", m.Binary, args...)
 	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)
 }
 
@@ -100,6 +111,18 @@ func (m *Muster) Stop(t TB) {
 	t.Helper()
 	if err := m.Terminate(10 * time.Second); err != nil {
 		t.Errorf("%v\n%s", err, m.LogTail(20))
+	}
+}
+
+// Replay decides every recording of this muster again: the decisions must be the same. Recordings
+// that a kill cut off are replayed as far as they go.
+func (m *Muster) Replay(t TB) {
+	t.Helper()
+	for _, recording := range m.Recordings {
+		out, err := exec.Command(m.Binary, "replay", recording).CombinedOutput()
+		if err != nil {
+			t.Errorf("muster replay %s: %v\n%s", recording, err, out)
+		}
 	}
 }
 
