@@ -49,7 +49,8 @@ enum { OPS_MIN = 250, OPS_MORE = 250 };
     X(EVICTS, 20)                                                                                  \
     X(REQUEUES, 20)                                                                                \
     X(QUIET, 40)                                                                                   \
-    X(APART, 20)
+    X(APART, 20)                                                                                   \
+    X(APPS, 20)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -122,6 +123,11 @@ static const struct trait {
     {OP_POD, A_PORT, F_PORTS, 5, 1, 1, EACH},
     {OP_POD, A_TOLERANT, F_TAINTS, 30, 1, 1, GANG},
     {OP_POD, A_TOLERANT, F_TAINTS, 5, 1, 1, EACH},
+    {OP_POD, A_APP, F_APPS, 80, 0, 2, GANG},
+    {OP_POD, A_APP, F_APPS, 8, 0, 2, EACH},
+    {OP_POD, A_AWAY, F_APPS, 35, 0, 2, GANG},
+    {OP_POD, A_AWAY, F_APPS, 4, 0, 2, EACH},
+    {OP_POD, A_SPREAD, F_APPS, 30, 1, 2, GANG},
     {OP_POD, A_FORBID, F_FORBID, 50, 1, 255, GANG},
     {OP_POD, A_GATED, F_GATES, 10, 1, 1, EACH},
     {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},

@@ -184,18 +184,43 @@ static void add_placement(struct gang_pod_facts *f, const struct op *spec)
     }
 }
 
-/* Required anti-affinity over hosts, to pods of the same group. */
-static void keep_apart(struct gang_pod_facts *f, const char *group)
+static void select_label(struct gang_selector *s, const char *key, char *value)
 {
-    f->apart = xcalloc(1, sizeof *f->apart);
-    f->n_apart = 1;
-    struct gang_term *term = &f->apart[0].term;
-    term->items = xcalloc(1, sizeof *term->items);
-    term->n = 1;
-    term->items[0] = (struct gang_requirement){.key = xstrdup("team"), .op = MATCH_IN};
-    term->items[0].values = xcalloc(1, sizeof(char *));
-    term->items[0].values[0] = xstrdup(group);
-    term->items[0].n_values = 1;
+    s->term.n = 1;
+    s->term.items = xcalloc(1, sizeof *s->term.items);
+    s->term.items[0] =
+        (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
+    s->term.items[0].values = xcalloc(1, sizeof(char *));
+    s->term.items[0].values[0] = value;
+}
+
+/* Required anti-affinity over hosts. Takes the value. */
+static void keep_apart(struct gang_pod_facts *f, const char *key, char *value)
+{
+    f->apart = xreallocarray(f->apart, f->n_apart + 1, sizeof *f->apart);
+    f->apart[f->n_apart] = (struct gang_selector){.n_namespaces = 0};
+    select_label(&f->apart[f->n_apart++], key, value);
+}
+
+static char *app_name(int app)
+{
+    return xasprintf("a%d", app);
+}
+
+static void add_app(struct gang_pod_facts *f, const struct op *spec)
+{
+    if (op_has(spec, A_AWAY))
+        keep_apart(f, "app", app_name(spec->value[A_AWAY]));
+    if (!op_has(spec, A_APP))
+        return;
+    cleanup_free char *app = app_name(spec->value[A_APP]);
+    gang_kvs_add(&f->labels, "app", app);
+    if (!op_has(spec, A_SPREAD))
+        return;
+    f->spreads = xcalloc(1, sizeof *f->spreads);
+    f->n_spreads = 1;
+    f->spreads[0].max_skew = spec->value[A_SPREAD];
+    select_label(&f->spreads[0].selector, "app", xstrdup(app));
 }
 
 static void add_link(struct gang_pod_facts *f, const struct op *spec)
@@ -210,7 +235,7 @@ static void add_link(struct gang_pod_facts *f, const struct op *spec)
     f->group = facts_ref(g);
     gang_kvs_add(&f->labels, "team", f->group.name);
     if (op_has(spec, A_APART))
-        keep_apart(f, f->group.name);
+        keep_apart(f, "team", xstrdup(f->group.name));
     f->role = xstrdup_null(role_names[op_get(spec, A_ROLE, 0) % (int)ARRAY_SIZE(role_names)]);
     if (op_has(spec, A_KIND)) {
         f->uniform.key = xstrdup("compute-class");
@@ -254,6 +279,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     if (op_get(&t->spec, A_GPUS, 0))
         gang_amounts_add(&f->containers[0].requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
     add_placement(f, &t->spec);
+    add_app(f, &t->spec);
     add_link(f, &t->spec);
     return f;
 }

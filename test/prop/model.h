@@ -42,6 +42,7 @@ struct pod_truth {
     enum dirty dirty;
     int lost;      /* node of a Binding that nobody knows the end of; -1 */
     int nominated; /* status.nominatedNodeName; -1 */
+    bool steered;  /* muster has nominated it once */
     int sent_to;   /* node of its last Binding; -1 */
 
     /* kube-scheduler */

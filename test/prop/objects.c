@@ -70,8 +70,15 @@ bool node_allows(const struct model *m, int p, int n)
                                     : op_get(claim, A_ON, n) == n;
 }
 
+static bool stays_away(const struct op *a, const struct op *b)
+{
+    return op_has(a, A_AWAY) && op_get(b, A_APP, -1) == a->value[A_AWAY];
+}
+
 bool pods_apart(const struct pod_truth *a, const struct pod_truth *b)
 {
+    if (stays_away(&a->spec, &b->spec) || stays_away(&b->spec, &a->spec))
+        return true;
     return pod_group(a) >= 0 && pod_group(a) == pod_group(b) &&
            (op_has(&a->spec, A_APART) || op_has(&b->spec, A_APART));
 }

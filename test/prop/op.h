@@ -111,6 +111,9 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(BARE, "bare", T_FLAG, "pod: has no controller")                                              \
     X(KIND, "kind", T_NUMBER, "pod: label that all members must share")                            \
     X(USES, "claim", T_CLAIM, "pod: a PersistentVolumeClaim that it uses")                         \
+    X(APP, "app", T_NUMBER, "pod: its label app")                                                  \
+    X(AWAY, "away", T_NUMBER, "pod: never on a node with pods of this app, of whatever group")     \
+    X(SPREAD, "spread", T_NUMBER, "pod: the most by which nodes may differ in pods of its app")    \
     X(FORBID, "forbid", T_NODES, "pod: nodes the scheduler refuses it, for reasons of its own")    \
     X(ON, "node", T_NODE, "assign, bind, claim: which node")                                       \
     X(LIMITED, "nodes", T_NODES, "claim: bound to a volume that only these nodes reach")           \

@@ -222,7 +222,13 @@ static void ask_for(struct ask *ask, const struct model *m, int p)
             ask->nodes &= ~(UINT32_C(1) << n);
 }
 
-/* Neither a claim nor a difference between members keeps them from being planned. */
+/* Rules about pods of other groups: where there is a place is too involved to say. */
+static bool has_app_rules(const struct op *spec)
+{
+    return op_has(spec, A_APP) || op_has(spec, A_AWAY);
+}
+
+/* Neither a claim, such a rule nor a difference between members keeps them from being planned. */
 static bool members_plain(const struct model *m, uint32_t family)
 {
     int kind = -1;
@@ -234,7 +240,7 @@ static bool members_plain(const struct model *m, uint32_t family)
             return false; /* the core does not know it yet */
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
-        if (op_has(&t->spec, A_USES))
+        if (op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
             return false;
         if (!op_has(&t->spec, A_KIND))
             continue;
@@ -456,7 +462,7 @@ void oracle_passed(struct model *m, int p)
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample)
 {
     const struct pod_truth *t = &m->pods[p];
-    if (pod_group(t) < 0 || op_has(&t->spec, A_USES))
+    if (pod_group(t) < 0 || op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
         return;
     int slot = look_at_slot(m, p).node;
     if (!sample && slot >= 0 && !(offered >> slot & 1))
@@ -522,6 +528,8 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     int g = pod_group(&m->pods[p]);
     if (op_has(&m->pods[p].spec, A_BADLINK) && op_has(&m->pods[p].spec, A_LINK))
         return false; /* muster says no to it until its link is right */
+    if (has_app_rules(&m->pods[p].spec))
+        return false;
     if (g < 0)
         return true;
     if (op_has(&m->pods[p].spec, A_USES) || !m->groups[g].exists ||

@@ -63,12 +63,36 @@ static int assumed_on(const struct pod_truth *t)
     return t->node >= 0 ? t->node : t->call ? t->call_node : t->picked;
 }
 
+/* Pods of the app that are bound or assumed there. */
+static int count_app(const struct model *m, int n, int app)
+{
+    int count = 0;
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        count += t->exists && !pod_finished(t) && !t->deleting && assumed_on(t) == n &&
+                 op_get(&t->spec, A_APP, -1) == app;
+    }
+    return count;
+}
+
+static bool spread_allows(const struct model *m, int p, int n)
+{
+    const struct op *spec = &m->pods[p].spec;
+    if (!op_has(spec, A_SPREAD) || !op_has(spec, A_APP))
+        return true;
+    int least = INT32_MAX, app = spec->value[A_APP];
+    for (int i = 0; i < NODES; i++)
+        if (m->nodes[i].exists && count_app(m, i, app) < least)
+            least = count_app(m, i, app);
+    return count_app(m, n, app) + 1 - least <= spec->value[A_SPREAD];
+}
+
 /* What it counts on the node besides the pod: bound, assumed, nominated with no lower priority. */
 static bool sched_fits(const struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], need[RESOURCES];
     int prio = op_get(&m->pods[p].spec, A_PRIO, 0);
-    if (!node_allows(m, p, n))
+    if (!node_allows(m, p, n) || !spread_allows(m, p, n))
         return false;
     node_has(m, n, left);
     for (int i = 0; i < PODS; i++) {
