@@ -257,6 +257,26 @@ func (c *Cluster) Add(t TB, object *unstructured.Unstructured) {
 	}
 }
 
+// AddPodGroups creates n groups named g0, g1 and so on, some at a time.
+func (c *Cluster) AddPodGroups(t TB, d Dialect, namespace string, n, minMember int) {
+	t.Helper()
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("g%d", i)
+	}
+	client := c.Dynamic.Resource(d.resource()).Namespace(namespace)
+	err := inParallel(names, func(name string) error {
+		ctx, cancel := soon()
+		defer cancel()
+		c.Recorder.Expect(d.Key(namespace, name), minMember)
+		_, err := client.Create(ctx, d.PodGroup(namespace, name, minMember, nil), metav1.CreateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
 func (c *Cluster) expect(kind schema.GroupKind, namespace string, object *unstructured.Unstructured) {
 	if kind.Kind != "PodGroup" || c.Recorder == nil {
 		return
