@@ -107,7 +107,7 @@ static bool all_shown(const struct model *m, uint32_t family)
             return false;
     }
     for (int g = 0; g < GROUPS; g++)
-        if (family >> g & 1 && m->groups[g].dirty)
+        if (m->groups[g].dirty) /* it may be of the family to the core */
             return false;
     return true;
 }
@@ -451,7 +451,7 @@ static struct slot_seen look_at_slot(const struct model *m, int p)
 
 void oracle_passed(struct model *m, int p)
 {
-    if (pod_group(&m->pods[p]) < 0)
+    if (pod_group(&m->pods[p]) < 0 || m->pods[p].dirty == CHANGED)
         return;
     struct slot_seen seen = look_at_slot(m, p);
     if (seen.state != GANG_PLACED && seen.state != GANG_DONE && seen.node != m->pods[p].picked)
