@@ -122,6 +122,16 @@ static void put_kept(const json_t *gang, struct buf *out)
                    ask_text(keeper, "namespace"), ask_text(keeper, "name"));
 }
 
+/* What kube-scheduler's offers said is believed for a while. */
+static void put_refusals(const json_t *gang, struct buf *out)
+{
+    if (!*ask_text(gang, "refusedUntil"))
+        return;
+    buf_puts(out, "refusals    of nodes by kube-scheduler are believed for ");
+    ask_until(out, ask_text(gang, "refusedUntil"));
+    buf_putc(out, '\n');
+}
+
 static void put_figures(const json_t *gang, struct buf *out)
 {
     buf_printf(out,
@@ -135,6 +145,7 @@ static void put_figures(const json_t *gang, struct buf *out)
                    ask_number(gang, "place"), ask_number(gang, "inOrder"),
                    ask_number(gang, "priority"));
     put_kept(gang, out);
+    put_refusals(gang, out);
 }
 
 /* ---- minimums ---- */

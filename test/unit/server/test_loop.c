@@ -715,9 +715,95 @@ static void health_is_told(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- what the API says ---- */
+
+static void the_api_says_what_is_wrong_with_a_question(void **state)
+{
+    struct server *s = *state;
+    static const struct {
+        const char *path;
+        int status;
+        const char *says;
+    } cases[] = {
+        {"/api/v1/gangs/ml/h", 404, "there is no gang ml/h; in that namespace there are g"},
+        {"/api/v1/gangs/lm/g", 404, "there is no gang lm/g, and none in that namespace"},
+        {"/api/v1/gangs/ml", 404, "the path of a gang is /api/v1/gangs/NAMESPACE/NAME"},
+        {"/api/v1/events?limit=0", 400, "limit is no number"},
+        {"/api/v1/events?limit=1x", 400, "limit is no number"},
+        {"/api/v1/events?limit=-1", 400, "limit is no number"},
+        {"/api/v1/events?gang=g", 400, "gang is no name"},
+        {"/api/v1/events?gang=ml/", 400, "gang is no name"},
+    };
+    post_world(s, 2);
+    wait_for(s, "members", 2);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        json_t *j = ask_json(s->ops_at, "GET", cases[i].path, NULL, cases[i].status);
+        const char *error = json_string_value(json_object_get(j, "error"));
+        if (!error || !strstr(error, cases[i].says))
+            fail_msg("%s: %s", cases[i].path, error);
+        json_decref(j);
+    }
+}
+
+static size_t count_events(struct server *s, const char *query)
+{
+    cleanup_free char *path = xasprintf("/api/v1/events%s", query);
+    json_t *j = ask_json(s->ops_at, "GET", path, NULL, 200);
+    size_t n = json_array_size(json_object_get(j, "events"));
+    json_decref(j);
+    return n;
+}
+
+static void events_are_shown_for_one_gang_and_in_part(void **state)
+{
+    struct server *s = *state;
+    post_group(s, "other", 5);
+    post_world(s, 2);
+    wait_for(s, "planned", 2);
+    size_t all = count_events(s, "");
+    assert_true(all >= 2);
+    assert_int_equal(count_events(s, "?limit=1"), 1);
+    assert_int_equal(count_events(s, "?gang=ml/other"), 1);
+    assert_int_equal(count_events(s, "?gang=ml/g") + 1, all);
+    assert_int_equal(count_events(s, "?namespace=ml"), all);
+    assert_int_equal(count_events(s, "?namespace=none"), 0);
+    assert_int_equal(count_events(s, "?gang=ml/g&group=other.io"), 0);
+}
+
+static void one_gang_comes_with_why(void **state)
+{
+    struct server *s = *state;
+    post_group(s, "g", 3);
+    post_node(s, "n0", 2);
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%d", i);
+        post_pod(s, name, "g");
+    }
+    post(s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    wait_for(s, "place", 1);
+    json_t *j = ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
+    json_t *shape = json_array_get(json_object_get(j, "waiting"), 0);
+    json_t *missing = json_object_get(shape, "short");
+    assert_int_equal(json_integer_value(json_object_get(shape, "pods")), 3);
+    assert_int_equal(json_integer_value(json_object_get(shape, "fit")), 2);
+    assert_string_equal(json_string_value(json_object_get(missing, "resource")), "nvidia.com/gpu");
+    assert_int_equal(json_integer_value(json_object_get(missing, "free")), 2);
+    assert_int_equal(json_array_size(json_object_get(j, "pods")), 3);
+    assert_int_equal(json_array_size(json_object_get(j, "withoutPlace")), 3);
+    assert_int_equal(json_array_size(json_object_get(j, "minimums")), 1);
+    assert_true(json_array_size(json_object_get(j, "events")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(j, "inOrder")), 1);
+    json_decref(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(the_api_says_what_is_wrong_with_a_question, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(events_are_shown_for_one_gang_and_in_part, setup, teardown),
+        cmocka_unit_test_setup_teardown(one_gang_comes_with_why, setup, teardown),
         TEST(nothing_passes_before_the_picture_is_whole),
         TEST(a_gang_is_held_and_bound_together),
         cmocka_unit_test_setup_teardown(
