@@ -56,26 +56,34 @@ struct need {
     int64_t amount; /* > 0 */
 };
 
+/* What shape_refusal() said of the nodes, for all shapes with the same rules about nodes and the
+ * same limits by volumes. */
+struct verdicts {
+    char *key;
+    size_t users; /* shapes */
+    struct verdict {
+        uint64_t gen;   /* of the node when it was asked; 0: not asked */
+        const char *no; /* NULL: the node will do */
+    } * by_id;
+    size_t n;
+};
+
 /* Pods of one shape can take each other's slots: same needs, same rules about nodes. */
 struct shape {
     char *key;
     struct need *needs;
     size_t n_needs;
-    int device;         /* the resource number of its first device, or -1 */
-    bool ports;         /* has host ports */
-    bool apart, spread; /* has anti-affinity, topology spread over hosts */
-    size_t base;        /* so much of the key is not about its volumes */
-    bool alone;         /* by its host ports or anti-affinity never two of it on one node */
-    bool limited;       /* its volumes can be used on some nodes only */
-    struct list pods;   /* all pods of this shape; the shape lives while there are any */
-    size_t users;       /* pods, slots and evidence that hold it */
-    struct verdict {    /* gang_node_refusal, remembered by node->id */
-        uint64_t gen;   /* of the node when it was asked; 0: not asked */
-        const char *no; /* NULL: the node will do */
-    } * verdicts;
-    size_t n_verdicts;
-    uint64_t full;       /* core->trial in which no node had room for it */
-    struct crowd *crowd; /* what its rules see on the nodes, see crowd.c; NULL: not asked */
+    int device;                /* the resource number of its first device, or -1 */
+    bool ports;                /* has host ports */
+    bool apart, spread;        /* has anti-affinity, topology spread over hosts */
+    size_t base;               /* so much of the key is not about its volumes */
+    bool alone;                /* by its host ports or anti-affinity never two of it on one node */
+    bool limited;              /* its volumes can be used on some nodes only */
+    struct list pods;          /* all pods of this shape; the shape lives while there are any */
+    size_t users;              /* pods, slots and evidence that hold it */
+    struct verdicts *verdicts; /* of shapes with the same rules about nodes */
+    uint64_t full;             /* core->trial in which no node had room for it */
+    struct crowd *crowd;       /* what its rules see on the nodes, see crowd.c; NULL: not asked */
 };
 
 struct amounts {
@@ -335,11 +343,12 @@ struct gang_core {
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */
     size_t n_ids;
-    struct map pods;   /* uid -> pod */
-    struct map names;  /* ns/name -> pod */
-    struct map shapes; /* key -> shape */
-    struct map groups; /* key -> group */
-    struct list gangs; /* in_core, in the order they were made */
+    struct map pods;     /* uid -> pod */
+    struct map names;    /* ns/name -> pod */
+    struct map shapes;   /* key -> shape */
+    struct map verdicts; /* key -> verdicts */
+    struct map groups;   /* key -> group */
+    struct list gangs;   /* in_core, in the order they were made */
     size_t n_gangs;
     struct map classes;     /* name -> gang_class_facts */
     struct map calls;       /* id -> pod with that bind call open */

@@ -248,8 +248,10 @@ struct rules rules_for(const struct gang_core *core, struct shape *shape)
 
 enum rule rules_refusal(struct rules *rules, const struct node *node)
 {
-    if (!rules->who || !(rules->shape->apart || rules->shape->spread || node->n_apart))
+    if (!rules->who)
         return RULE_NONE;
+    if (!rules->shape->apart && !rules->shape->spread) /* few such pods: nothing to remember */
+        return node->n_apart && node_foe(node, rules->who) ? RULE_APART : RULE_NONE;
     if (!rules->crowd)
         rules->crowd = crowd_for(rules->core, rules);
     struct crowd *crowd = rules->crowd;

@@ -57,6 +57,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->names);
     map_done(&core->nodes);
     map_done(&core->shapes);
+    map_done(&core->verdicts);
     claims_done(core);
     map_done(&core->labels);
     map_done(&core->calls);

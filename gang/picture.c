@@ -412,8 +412,8 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     }
     claims_leave(core, pod);
     claims_join(core, pod);
-    labels_learn(core, facts);
     pod_reshape(core, pod);
+    labels_learn(core, facts);
     if (pod->node)
         node_crowd(core, pod->node); /* its labels, or that it is being deleted */
     if (pod->node && !kvs_equal(&old->labels, &facts->labels))

@@ -124,7 +124,7 @@ static bool key_claims(struct buf *b, const struct gang_core *core, const struct
     return limited;
 }
 
-static void key_rules(struct buf *b, const struct gang_pod_facts *f)
+static void key_nodes(struct buf *b, const struct gang_pod_facts *f)
 {
     for (size_t i = 0; i < f->node_selector.n; i++) {
         buf_putc(b, 's');
@@ -141,13 +141,16 @@ static void key_rules(struct buf *b, const struct gang_pod_facts *f)
         key_text(b, t->key);
         key_text(b, t->value);
     }
+}
+
+static void key_ports(struct buf *b, const struct gang_pod_facts *f)
+{
     for (size_t i = 0; i < f->n_host_ports; i++) {
         const struct gang_port *p = &f->host_ports[i];
         buf_printf(b, "p%d", (int)p->port);
         key_text(b, p->protocol);
         key_text(b, p->ip);
     }
-    key_between(b, f);
 }
 
 static void shape_needs(struct gang_core *core, const struct gang_pod_facts *facts,
@@ -179,6 +182,28 @@ static int first_device(const struct gang_core *core, const struct need *needs, 
     return -1;
 }
 
+static struct verdicts *verdicts_ref(struct gang_core *core, const char *key)
+{
+    struct verdicts *v = map_get(&core->verdicts, key);
+    if (!v) {
+        v = xcalloc(1, sizeof *v);
+        v->key = xstrdup(key);
+        map_set(&core->verdicts, key, v);
+    }
+    v->users++;
+    return v;
+}
+
+static void verdicts_unref(struct gang_core *core, struct verdicts *v)
+{
+    if (--v->users > 0)
+        return;
+    map_remove(&core->verdicts, v->key);
+    free(v->key);
+    free(v->by_id);
+    free(v);
+}
+
 struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *facts)
 {
     struct need *needs;
@@ -187,7 +212,11 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     cleanup_buf struct buf key = BUF_INIT;
     for (size_t i = 0; i < n; i++)
         buf_printf(&key, "n%" PRIu32 "=%" PRId64, needs[i].resource, needs[i].amount);
-    key_rules(&key, facts);
+    size_t nodes = key.len;
+    key_nodes(&key, facts);
+    size_t nodes_end = key.len;
+    key_ports(&key, facts);
+    key_between(&key, facts);
     key_labels(&key, core, facts);
     size_t base = key.len;
     bool limited = key_claims(&key, core, facts);
@@ -208,6 +237,9 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     shape->spread = facts->n_spreads > 0;
     shape->alone = shape->ports || gang_keeps_away(facts, facts);
     shape->limited = limited;
+    cleanup_free char *rules =
+        xasprintf("%.*s|%s", (int)(nodes_end - nodes), shape->key + nodes, shape->key + base);
+    shape->verdicts = verdicts_ref(core, rules);
     list_init(&shape->pods);
     map_set(&core->shapes, shape->key, shape);
     return shape_ref(shape);
@@ -234,7 +266,7 @@ void shape_unref(struct gang_core *core, struct shape *shape)
     map_remove(&core->shapes, shape->key);
     free(shape->key);
     free(shape->needs);
-    free(shape->verdicts);
+    verdicts_unref(core, shape->verdicts);
     crowd_free(shape->crowd);
     free(shape);
 }
@@ -272,18 +304,22 @@ static const char *refusal(const struct pod *pod, const struct node *node)
     return no;
 }
 
+static struct verdict *verdict_at(struct verdicts *v, const struct node *node)
+{
+    if (node->id >= v->n) {
+        size_t n = (size_t)node->id + 64;
+        v->by_id = xreallocarray(v->by_id, n, sizeof *v->by_id);
+        memset(v->by_id + v->n, 0, (n - v->n) * sizeof *v->by_id);
+        v->n = n;
+    }
+    return &v->by_id[node->id];
+}
+
 const char *shape_refusal(struct shape *shape, const struct node *node)
 {
     if (!node->facts)
         return "node is not known";
-    if (node->id >= shape->n_verdicts) {
-        size_t n = (size_t)node->id + 64;
-        shape->verdicts = xreallocarray(shape->verdicts, n, sizeof *shape->verdicts);
-        memset(shape->verdicts + shape->n_verdicts, 0,
-               (n - shape->n_verdicts) * sizeof *shape->verdicts);
-        shape->n_verdicts = n;
-    }
-    struct verdict *v = &shape->verdicts[node->id];
+    struct verdict *v = verdict_at(shape->verdicts, node);
     if (v->gen != node->gen && list_empty(&shape->pods))
         return "no pod of this shape is left";
     if (v->gen != node->gen) {
