@@ -3,8 +3,10 @@ package scenarios
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -66,6 +68,17 @@ func (g *gates) refusing(decide func(testbed.Request) testbed.Verdict) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refuse = decide
+}
+
+// refuseOnce refuses the fourth Binding of a namespace, and no other.
+func (g *gates) refuseOnce(namespace string) {
+	var sent atomic.Int32
+	g.refusing(func(r testbed.Request) testbed.Verdict {
+		if r.Namespace == namespace && sent.Add(1) == 4 {
+			return testbed.Answer(http.StatusUnprocessableEntity, "not this one")
+		}
+		return testbed.Forward
+	})
 }
 
 func (g *gates) inFrontOf(t *testing.T, m *testbed.Muster) *testbed.VerbProxy {

@@ -215,3 +215,76 @@ func clearGang(t *testing.T, c *testbed.Cluster, gang testbed.Which) {
 	}
 	c.DeletePods(t, "ml", names...)
 }
+
+// C06: with onFailedCommit: evict, what a failed commit has bound is evicted and
+// the gang begins anew; pods that nobody would make again are never touched.
+func TestC06_Evict(t *testing.T) {
+	t.Parallel()
+	for _, controlled := range []bool{true, false} {
+		t.Run(fmt.Sprintf("controlled=%v", controlled), func(t *testing.T) {
+			beside(t)
+			w := prepareWay(t, committing, testbed.Options{}, map[string]any{"onFailedCommit": "evict"})
+			w.c.Recorder.Excuse(testbed.Sigs.Key("ml", wayGroup))
+			w.c.Namespace(t, "ml")
+			w.c.AddNodes(t, w.node("a"), w.node("b"), w.node("c"))
+			w.gates.refuseOnce("ml")
+			w.c.Add(t, testbed.Sigs.PodGroup("ml", wayGroup, wayMembers, nil))
+			if controlled {
+				w.c.Apply(t, []byte(controlledMembers))
+			} else {
+				w.c.AddPods(t, w.members(memberNames(wayMembers)...)...)
+			}
+			first := w.c.Recorder.WaitExist(t, w.gang, wayMembers, 30*time.Second)
+			w.c.WaitEvent(t, "PodGroup", "ml", wayGroup, "BindingRefused", "not this one")
+			if controlled {
+				w.c.WaitEvent(t, "PodGroup", "ml", wayGroup, "Evicted", "")
+			}
+			testbed.Within(t, 60*time.Second, "the gang is whole", func() error {
+				bound := 0
+				for _, pod := range w.c.Recorder.Pods(w.gang) {
+					if !pod.Bound.IsZero() && pod.Erased.IsZero() && pod.Latest.DeletionTimestamp == nil {
+						bound++
+					}
+				}
+				if bound != wayMembers {
+					return fmt.Errorf("%d are bound", bound)
+				}
+				return nil
+			})
+			kept := 0
+			now := w.c.Recorder.Pods(w.gang)
+			for _, pod := range first {
+				for _, other := range now {
+					if other.UID == pod.UID && other.Erased.IsZero() {
+						kept++
+					}
+				}
+			}
+			if controlled && kept == wayMembers {
+				t.Errorf("none of the members was evicted")
+			}
+			if !controlled && kept != wayMembers {
+				t.Errorf("%d of %d pods without a controller are left", kept, wayMembers)
+			}
+		})
+	}
+}
+
+// controlledMembers replaces what is evicted, at once. (A Job counts evictions as
+// failures and waits for minutes after a few.)
+var controlledMembers = fmt.Sprintf(`
+apiVersion: apps/v1
+kind: ReplicaSet
+metadata: {namespace: ml, name: ddp}
+spec:
+  replicas: %[1]d
+  selector: {matchLabels: {app: ddp}}
+  template:
+    metadata:
+      labels: {app: ddp, pod-group.scheduling.sigs.k8s.io: ddp}
+    spec:
+      terminationGracePeriodSeconds: 0
+      nodeSelector: {%[2]s: ml}
+      containers:
+      - {name: main, image: "registry.example/work:1", resources: {limits: {nvidia.com/gpu: 1}}}
+`, wayMembers, pool)

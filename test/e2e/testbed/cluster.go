@@ -164,6 +164,7 @@ func (c *Cluster) startAPIServer(t TB, etcdURL string, apis []string) {
 // controllers are those that the scenarios' objects need.
 var controllers = []string{
 	"job-controller",
+	"replicaset-controller",
 	"resourcequota-controller",
 	"namespace-controller",
 	"garbage-collector-controller",
