@@ -207,6 +207,32 @@ static void a_spread_in_words(void **state)
     end(x);
 }
 
+/* A pod that is nominated keeps its place from those of no higher priority. */
+static void pods_that_are_nominated_count(void **state)
+{
+    (void)state;
+    struct fixture *x = begin("nodes:\n" NODE("a", "") NODE(
+        "b", ", unschedulable: true") "objects:\n- {apiVersion: v1, "
+                                      "kind: Pod, metadata: {name: big, labels: {app: x}}, status: "
+                                      "{}, spec: {containers: [{name: "
+                                      "c, resources: {requests: {cpu: 9}}}]}}\n"
+                                      "timetable:\n- at: 5s\n  create:\n  " POD(
+                                          "p", "y", APART("x")) "  " POD("q", "x",
+                                                                         SPREAD("x", "")));
+    run(x, 4 * USEC_PER_SEC);
+    struct gang_effect e = {.kind = GANG_NOMINATE};
+    e.pod.ns = "default";
+    e.pod.name = "big";
+    e.pod.uid = field_peek(builtin_cluster_object(x->cluster, KIND_POD, NULL, "default", "big"),
+                           "metadata", "uid", NULL);
+    e.pod.node = "a";
+    apply(x, &e);
+    run(x, 6 * USEC_PER_SEC);
+    expect(x, "p", "", "1 node(s) didn't match pod anti-affinity rules");
+    expect(x, "q", "", "1 node(s) didn't match pod topology spread constraints");
+    end(x);
+}
+
 static void a_volume_is_where_it_is(void **state)
 {
     (void)state;
@@ -255,10 +281,15 @@ static void manifests_are_checked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(anti_affinity_of_the_pod),   cmocka_unit_test(anti_affinity_in_words),
-        cmocka_unit_test(a_pod_that_goes_makes_room), cmocka_unit_test(a_spread_is_kept),
-        cmocka_unit_test(a_spread_in_words),          cmocka_unit_test(a_volume_is_where_it_is),
-        cmocka_unit_test(a_claim_is_being_prepared),  cmocka_unit_test(a_volume_comes_later),
+        cmocka_unit_test(anti_affinity_of_the_pod),
+        cmocka_unit_test(anti_affinity_in_words),
+        cmocka_unit_test(a_pod_that_goes_makes_room),
+        cmocka_unit_test(a_spread_is_kept),
+        cmocka_unit_test(a_spread_in_words),
+        cmocka_unit_test(pods_that_are_nominated_count),
+        cmocka_unit_test(a_volume_is_where_it_is),
+        cmocka_unit_test(a_claim_is_being_prepared),
+        cmocka_unit_test(a_volume_comes_later),
         cmocka_unit_test(manifests_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
