@@ -137,19 +137,22 @@ static void address_behind(const char *log, const char *key, char out[static 64]
     snprintf(out, 64, "%.*s", (int)strcspn(at, "\""), at);
 }
 
-/* Starts `muster serve` on a built-in cluster and free ports, and waits until it listens. With
- * `record` it writes a recording there. */
-static void serve_recorded(struct serving *s, const char *scenario, const char *record)
+/* Starts `muster serve` on a built-in cluster and free ports, with these words too (NULL at the
+ * end), and waits until it listens. */
+static void serve_with(struct serving *s, const char *scenario, const char *const *more)
 {
-    int pipe_fds[2];
+    const char *argv[24] = {program,    "serve",       "--cluster",    scenario,
+                            "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"};
+    int pipe_fds[2], words = 8;
+    while (*more)
+        argv[words++] = *more++;
     assert_int_equal(pipe(pipe_fds), 0);
     s->pid = fork();
     if (s->pid == 0) {
         dup2(pipe_fds[1], STDERR_FILENO);
         close(pipe_fds[0]);
         close(pipe_fds[1]);
-        execl(program, program, "serve", "--cluster", scenario, "--listen", "127.0.0.1:0",
-              "--ops-listen", "127.0.0.1:0", record ? "--record" : NULL, record, (char *)NULL);
+        execv(program, (char *const *)(uintptr_t)argv);
         _exit(127);
     }
     close(pipe_fds[1]);
@@ -168,7 +171,7 @@ static void serve_recorded(struct serving *s, const char *scenario, const char *
 
 static void serve(struct serving *s, const char *scenario)
 {
-    serve_recorded(s, scenario, NULL);
+    serve_with(s, scenario, (const char *const[]){NULL});
 }
 
 static int end(struct serving *s, int signal_number)
@@ -297,6 +300,36 @@ static void a_bind_from_nowhere_is_refused_and_a_port_in_use_named(void **state)
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
+static void explain_tells_of_parts_holders_and_kept_capacity(void **state)
+{
+    (void)state;
+    struct serving s;
+    static const char *const flags[] = {"--starvation-seconds",
+                                        "1",
+                                        "--schedule-timeout-seconds",
+                                        "5",
+                                        "--backoff-seconds",
+                                        "100",
+                                        NULL};
+    serve_with(&s, "test/sim/kept.yaml", flags);
+    cleanup_free char *family = xasprintf("explain ml/family --server %s", s.ops);
+    cleanup_free char *late = xasprintf("explain ml/late --server %s", s.ops);
+    wait_until(late, "capacity    is kept for gang ml/family, which has waited longer\n");
+    expect(late, 0, "kept for another gang\n");
+    expect(family, 0, "capacity    is kept for it: it has waited longer than others\n");
+    expect(family, 0,
+           "ml/family   2        2       0         0         0       2 of 2\n"
+           "  leader    1        1       0         0         0\n"
+           "  worker    1        1       0         0         0\n");
+    expect(family, 0,
+           "Who has nvidia.com/gpu on nodes that pass\n"
+           "AMOUNT   PODS   WHO\n"
+           "1        1      pod ml/single\n");
+    wait_until(family, "ml/family is BackedOff: ");
+    expect(family, 0, "attempt     1 has failed, the next in ");
+    assert_int_equal(end(&s, SIGTERM), 0);
+}
+
 static void replay_finds_the_change(const char *path, const char *from, const char *to)
 {
     cleanup_buf struct buf out = BUF_INIT;
@@ -314,7 +347,7 @@ static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void 
     (void)state;
     struct serving s;
     cleanup_file char *path = file_make("");
-    serve_recorded(&s, "examples/two-gangs.yaml", path);
+    serve_with(&s, "examples/two-gangs.yaml", (const char *const[]){"--record", path, NULL});
     cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
     wait_until(gangs, "Placed");
     /* Calls over HTTP among those of the built-in cluster's own scheduler. */
@@ -351,6 +384,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(commands_say_what_is_wrong_and_end_accordingly),
         cmocka_unit_test(what_scheduler_config_prints_check_accepts),
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
+        cmocka_unit_test(explain_tells_of_parts_holders_and_kept_capacity),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
         cmocka_unit_test(a_bind_from_nowhere_is_refused_and_a_port_in_use_named),
     };
