@@ -164,7 +164,8 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     core->stats.holds++;
     pod->held = pod->sent = true;
     pod->held_node = pod->slot->node->id;
-    if (pod->facts->has_pvc) { /* its volumes were prepared for that node before this call */
+    if (pod->facts->has_pvc &&
+        !claims_bound(pod)) { /* its volumes were prepared for that node before this call */
         free(pod->pinned);
         pod->pinned = xstrdup(pod->slot->node->name);
     }

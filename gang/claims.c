@@ -4,7 +4,8 @@
  *
  * What a claim says is part of the shape of the pods that name it (shape.c), so a pod whose volume
  * is being prepared for a node (PreBind ran, the watch shows it) has a shape of its own from then
- * on: nobody swaps places with it and no plan moves it elsewhere.
+ * on: nobody swaps places with it and no plan moves it elsewhere. When all its claims are bound,
+ * their volumes say where it can run, and it is pinned (bind.c) no longer.
  */
 #include "gang/core.h"
 
@@ -61,7 +62,15 @@ void claims_leave(struct gang_core *core, struct pod *pod)
 
 static bool says_something(const struct gang_claim_facts *facts)
 {
-    return facts && (facts->selected || facts->limited);
+    return facts && (facts->selected || facts->bound || facts->limited);
+}
+
+bool claims_bound(const struct pod *pod)
+{
+    for (size_t i = 0; i < pod->n_uses; i++)
+        if (!pod->uses[i].claim->facts || !pod->uses[i].claim->facts->bound)
+            return false;
+    return pod->n_uses > 0 && !pod->facts->has_resource_claims;
 }
 
 /* Takes the facts. */
@@ -69,8 +78,11 @@ static void claim_set(struct gang_core *core, struct claim *claim, struct gang_c
 {
     struct gang_claim_facts *before = claim->facts;
     claim->facts = says_something(facts) ? facts : gang_claim_facts_free(facts);
-    list_for_each (use, &claim->uses, struct claim_use, in_claim)
+    list_for_each (use, &claim->uses, struct claim_use, in_claim) {
         pod_reshape(core, use->pod);
+        if (claims_bound(use->pod))
+            free(STEAL(use->pod->pinned));
+    }
     gang_claim_facts_free(before);
     claim_sweep(core, claim);
 }

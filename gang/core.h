@@ -444,6 +444,8 @@ void claims_join(struct gang_core *core, struct pod *pod);
 void claims_leave(struct gang_core *core, struct pod *pod);
 void take_claim(struct gang_core *core, struct gang_claim_facts *facts);
 void take_claim_gone(struct gang_core *core, const struct gang_ref *ref);
+/* It has claims, and all are bound to volumes: nothing is prepared on one node for it. */
+bool claims_bound(const struct pod *pod);
 void claims_done(struct gang_core *core);
 /* NULL: any node will do, or it is not known. */
 const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,

@@ -139,6 +139,7 @@ struct gang_pod_facts {
 
     char **claims; /* its PersistentVolumeClaims by name, also those made for it */
     size_t n_claims;
+    bool has_resource_claims; /* of devices */
     bool has_pvc; /* uses a PersistentVolumeClaim or a ResourceClaim: the scheduler prepares it
                    * before it binds the pod */
 
@@ -225,7 +226,8 @@ struct gang_class_facts { /* a PriorityClass */
 struct gang_claim_facts {
     char *ns, *name;
     char *selected; /* the node it is being prepared for; NULL: none */
-    bool limited;   /* bound to a volume that only some nodes reach: one term must match */
+    bool bound;     /* to a volume: nothing is left to prepare */
+    bool limited;   /* that volume is reached from some nodes only: one term must match */
     struct gang_term *terms;
     size_t n_terms;
 };

@@ -113,7 +113,7 @@ static bool key_claims(struct buf *b, const struct gang_core *core, const struct
     bool limited = false;
     for (size_t i = 0; i < f->n_claims; i++) {
         const struct gang_claim_facts *claim = claim_limits(core, f->ns, f->claims[i]);
-        if (!claim)
+        if (!claim || !(claim->selected || claim->limited))
             continue;
         limited = true;
         buf_printf(b, "v%d.%zu", claim->limited, claim->n_terms);

@@ -20,7 +20,7 @@ struct claim {
     char *selected;        /* while it is not bound */
     struct volume *volume; /* that it is bound to */
     struct list in_volume;
-    char *posted; /* its limits in words, as last posted; NULL: none */
+    char *posted; /* what was posted last, in words; NULL: nothing is known */
 };
 
 struct claims {
@@ -102,25 +102,29 @@ static struct gang_claim_facts *facts_of(const struct claim *k)
     f->ns = xstrdup(k->ns);
     f->name = xstrdup(k->name);
     f->selected = xstrdup_null(k->selected);
+    f->bound = k->volume != NULL;
     f->limited = limits(k) != NULL;
     decode_node_terms(limits(k), &f->terms, &f->n_terms, NULL); /* decoded before: it cannot fail */
     return f;
 }
 
-/* NULL: any node will do. */
+/* NULL: nothing is known. */
 static char *in_words(const struct claim *k)
 {
     if (k->selected)
         return xasprintf("node %s", k->selected);
-    return limits(k) ? json_dumps(limits(k), JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+    if (limits(k))
+        return json_dumps(limits(k), JSON_COMPACT | JSON_SORT_KEYS);
+    return k->volume ? xstrdup("bound") : NULL;
 }
 
 static void tell(struct claims *c, struct claim *k)
 {
     char *words = in_words(k);
     bool news = !str_eq(words, k->posted);
-    free(k->posted);
+    char *before = k->posted;
     k->posted = words;
+    free(before);
     if (!news)
         return;
     struct gang_event ev = {.kind = GANG_EV_CLAIM_SET, .claim = facts_of(k)};

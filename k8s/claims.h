@@ -5,8 +5,8 @@
  *   1. claims_new(sink)
  *   2. claims_set() and claims_set_volume() for what exists and what changes, *_gone() for what was
  *      deleted, in any order: a volume may come before or after the claim that is bound to it.
- *   3. Whenever the nodes that a claim may be used on change, CLAIM_SET is posted, and CLAIM_GONE
- *      when such a claim was deleted. A claim that any node will do for is not posted.
+ *   3. Whenever a claim is bound or the nodes that it may be used on change, CLAIM_SET is posted,
+ * and CLAIM_GONE when such a claim was deleted. One that nothing is known of is not posted.
  *   4. claims_free()
  *
  * Kept are the claims that are bound or being prepared for a node, by name, and of volumes the
@@ -35,7 +35,7 @@ void claims_gone(struct claims *c, const char *ns, const char *name);
 int claims_set_volume(struct claims *c, const json_t *volume, struct err *err);
 void claims_volume_gone(struct claims *c, const char *name);
 
-/* What was posted of it last, for the caller to free; NULL: any node will do. */
+/* What was posted of it last, for the caller to free; NULL: nothing is known. */
 struct gang_claim_facts *claims_facts(const struct claims *c, const char *ns, const char *name);
 
 #endif

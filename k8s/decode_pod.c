@@ -329,7 +329,8 @@ static int decode_claims(const json_t *spec, struct gang_pod_facts *f, struct er
             return err_wrap(err, "volumes[%zu]", i);
         f->n_claims += f->claims[f->n_claims] != NULL;
     }
-    f->has_pvc = f->n_claims > 0 || json_array_size(claims) > 0;
+    f->has_resource_claims = json_array_size(claims) > 0;
+    f->has_pvc = f->n_claims > 0 || f->has_resource_claims;
     return 0;
 }
 

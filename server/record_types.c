@@ -177,6 +177,7 @@ static const struct record_field pod_fields[] = {
     INSIDE(gang_pod_facts, uniform, &kv),
     BOOL(gang_pod_facts, controlled),
     TEXTS(gang_pod_facts, claims, n_claims),
+    BOOL(gang_pod_facts, has_resource_claims),
     BOOL(gang_pod_facts, has_pvc),
     LIST(gang_pod_facts, containers, n_containers, &container),
     BOOL(gang_pod_facts, has_pod_level),
@@ -230,11 +231,9 @@ static const struct record_field class_fields[] = {MUST(gang_class_facts, name),
 const struct record_type record_class = {TYPE(gang_class_facts, class_fields)};
 
 static const struct record_field claim_fields[] = {
-    MUST(gang_claim_facts, ns),
-    MUST(gang_claim_facts, name),
-    TEXT(gang_claim_facts, selected),
-    BOOL(gang_claim_facts, limited),
-    LIST(gang_claim_facts, terms, n_terms, &term),
+    MUST(gang_claim_facts, ns),       MUST(gang_claim_facts, name),
+    TEXT(gang_claim_facts, selected), BOOL(gang_claim_facts, bound),
+    BOOL(gang_claim_facts, limited),  LIST(gang_claim_facts, terms, n_terms, &term),
 };
 const struct record_type record_claim = {TYPE(gang_claim_facts, claim_fields)};
 

@@ -135,7 +135,7 @@ struct gang_class_facts *facts_class(const struct model *m, int k)
 
 static void limit_to(struct gang_claim_facts *f, int32_t nodes)
 {
-    f->limited = true;
+    f->bound = f->limited = true;
     f->n_terms = 1;
     f->terms = xcalloc(1, sizeof *f->terms);
     f->terms[0].n = 1;

@@ -79,7 +79,7 @@ static struct gang_claim_facts *claim(const char *name, const char *selected, co
     f->ns = xstrdup("default");
     f->name = xstrdup(name);
     f->selected = xstrdup_null(selected);
-    f->limited = host != NULL;
+    f->bound = f->limited = host != NULL;
     f->terms = xcalloc(1, sizeof *f->terms);
     f->n_terms = f->limited;
     if (host)
@@ -664,6 +664,52 @@ static void hope_outlives_a_claim_that_is_prepared(void **state)
     world_free(w);
 }
 
+/* A data set that all share is bound long since: nothing is prepared on one node, and when the node
+ * goes the member goes elsewhere. Of an unbound claim that cannot be known. */
+static void C05_a_bound_claim_pins_nobody(void **state)
+{
+    (void)state;
+    for (int bound = 0; bound < 2; bound++) {
+        struct world *w = world_of_nodes(3, 1);
+        if (bound) {
+            struct gang_event ev = {.kind = GANG_EV_CLAIM_SET, .claim = claim("c", NULL, NULL)};
+            ev.claim->bound = true;
+            world_step(w, &ev, 1);
+        }
+        world_group(w, "g", 2);
+        world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c"));
+        world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c"));
+        cleanup_free char *node = xstrdup(world_filter(w, "g-0"));
+        world_bind(w, "g-0", node);
+        struct gang_node_facts *f = world_gpu_node(node, 1);
+        f->unschedulable = true;
+        world_node_facts(w, f);
+        assert_string_equal(world_state(w, "g"), bound ? "Planned" : "Waiting");
+        world_free(w);
+    }
+}
+
+/* Bound while its bind call is held: the volume says where the member can run from then on. */
+static void C05_a_claim_that_is_bound_ends_the_pin(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(3, 1);
+    world_group(w, "g", 2);
+    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
+    world_pod_set(w, pod("g-1", "g", "x"));
+    cleanup_free char *node = xstrdup(world_filter(w, "g-0"));
+    uint64_t held = world_bind(w, "g-0", node);
+    struct gang_event ev = {.kind = GANG_EV_CLAIM_SET, .claim = claim("c0", NULL, NULL)};
+    ev.claim->bound = true;
+    world_step(w, &ev, 1);
+    assert_null(world_answer(w, held));
+    struct gang_node_facts *f = world_gpu_node(node, 1);
+    f->unschedulable = true;
+    world_node_facts(w, f);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
 static void a_slot_leaves_a_node_that_its_volume_is_not_on(void **state)
 {
     (void)state;
@@ -789,6 +835,8 @@ int main(void)
         cmocka_unit_test(a_claim_that_is_prepared_keeps_the_slot),
         cmocka_unit_test(a_member_with_a_prepared_volume_is_pinned),
         cmocka_unit_test(hope_outlives_a_claim_that_is_prepared),
+        cmocka_unit_test(C05_a_bound_claim_pins_nobody),
+        cmocka_unit_test(C05_a_claim_that_is_bound_ends_the_pin),
         cmocka_unit_test(a_slot_leaves_a_node_that_its_volume_is_not_on),
         cmocka_unit_test(unlimited_claims_leave_members_alike),
         cmocka_unit_test(claims_and_pods_come_and_go_in_any_order),

@@ -22,8 +22,8 @@ static void put_facts(struct buf *b, const struct gang_claim_facts *f)
     buf_printf(b, "%s/%s", f->ns, f->name);
     if (f->selected)
         buf_printf(b, " on %s", f->selected);
-    if (f->limited)
-        buf_puts(b, " limited");
+    if (f->bound)
+        buf_puts(b, f->limited ? " limited" : " bound");
     for (size_t i = 0; i < f->n_terms; i++)
         for (size_t k = 0; k < f->terms[i].n; k++)
             buf_printf(b, " %s=%s", f->terms[i].items[k].key, f->terms[i].items[k].values[0]);
@@ -101,23 +101,25 @@ static void test_a_volume_may_come_first_or_last(void **state)
     expect(f, "ml/c1 limited zone=a;");
 
     claim(f, "c2", "v2", NULL);
-    expect(f, "");
+    expect(f, "ml/c2 bound;");
     volume(f, "v2", "b");
     expect(f, "ml/c2 limited zone=b;");
 }
 
-static void test_only_what_limits_is_posted(void **state)
+static void test_only_what_is_known_is_posted(void **state)
 {
     struct fixture *f = *state;
     claim(f, "unbound", NULL, NULL);
-    claim(f, "bound", "v", NULL);
     volume(f, "v", NULL);
     claims_gone(f->claims, "ml", "unbound");
-    claims_gone(f->claims, "ml", "bound");
     claims_gone(f->claims, "ml", "never seen");
     claims_volume_gone(f->claims, "v");
     claims_volume_gone(f->claims, "never seen");
     expect(f, "");
+    claim(f, "bound", "v", NULL);
+    volume(f, "v", NULL);
+    claim(f, "bound", "v", NULL);
+    expect(f, "ml/bound bound;");
 }
 
 /* As with a class that waits for the first consumer: selected, provisioned, bound. */
@@ -150,18 +152,18 @@ static void test_a_selection_is_taken_back(void **state)
 static void test_a_volume_changes_and_goes(void **state)
 {
     struct fixture *f = *state;
-    claim(f, "c", "v", NULL);
     volume(f, "v", "a");
+    claim(f, "c", "v", NULL);
     volume(f, "v", "a");
     expect(f, "ml/c limited zone=a;");
     volume(f, "v", "b");
     expect(f, "ml/c limited zone=b;");
     claims_volume_gone(f->claims, "v");
-    expect(f, "ml/c;");
+    expect(f, "ml/c bound;");
     volume(f, "v", "c");
     expect(f, "ml/c limited zone=c;");
     volume(f, "v", NULL);
-    expect(f, "ml/c;");
+    expect(f, "ml/c bound;");
 }
 
 static void test_a_claim_moves_to_another_volume(void **state)
@@ -181,6 +183,7 @@ static void test_two_claims_may_name_one_volume(void **state)
     struct fixture *f = *state;
     claim(f, "c1", "v", NULL);
     claim(f, "c2", "v", NULL);
+    expect(f, "ml/c1 bound;ml/c2 bound;");
     volume(f, "v", "a");
     expect(f, "ml/c1 limited zone=a;ml/c2 limited zone=a;");
     claims_gone(f->claims, "ml", "c1");
@@ -200,7 +203,7 @@ static void test_what_was_posted_can_be_asked(void **state)
     put_facts(&b, facts);
     assert_string_equal(buf_str(&b), "ml/c limited zone=a");
     gang_claim_facts_free(facts);
-    volume(f, "v", NULL);
+    claim(f, "c", NULL, NULL);
     assert_null(claims_facts(f->claims, "ml", "c"));
     assert_null(claims_facts(f->claims, "ml", "other"));
 }
@@ -229,7 +232,7 @@ static void test_odd_objects(void **state)
         "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"zone\"}]}]}}}}",
         "PersistentVolume v: spec.nodeAffinity: nodeSelectorTerms[0]: matchExpressions[0]: "
         "operator");
-    expect(f, "ml/c;");
+    expect(f, "ml/c bound;");
     volume(f, "v", "a");
     expect(f, "ml/c limited zone=a;");
     bad(f, claims_set,
@@ -245,7 +248,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_volume_may_come_first_or_last, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_only_what_limits_is_posted, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_only_what_is_known_is_posted, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_claim_is_prepared_then_bound, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_selection_is_taken_back, setup, teardown),
         cmocka_unit_test_setup_teardown(test_a_volume_changes_and_goes, setup, teardown),
