@@ -462,9 +462,10 @@ static void shortage_between(struct rules *rules, const struct node *node, struc
     enum rule rule = rules_refusal(rules, node);
     s->spread += rule == RULE_SPREAD;
     s->apart += rule == RULE_APART;
-    const struct gang_pod_facts *foe = rule == RULE_APART ? node_foe(node, rules->who) : NULL;
-    s->strangers |= foe && (!foe->group.name || !str_eq(foe->group.name, rules->who->group.name) ||
-                            strcmp(foe->ns, rules->who->ns) != 0);
+    const struct gang_pod_facts *who = s->culprit->facts;
+    const struct gang_pod_facts *foe = rule == RULE_APART ? node_foe(node, who) : NULL;
+    s->strangers |= foe && (!foe->group.name || !str_eq(foe->group.name, who->group.name) ||
+                            strcmp(foe->ns, who->ns) != 0);
 }
 
 /* Adds what one node says about the culprit. */

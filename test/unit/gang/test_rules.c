@@ -412,6 +412,18 @@ static void labels_that_matter_are_bounded(void **state)
     world_free(w);
 }
 
+/* Pods of another gang of the very same kind are no siblings. */
+static void a_gang_is_kept_apart_from_another_of_its_kind(void **state)
+{
+    (void)state;
+    struct world *w = world_of_nodes(1, 4);
+    world_pod_set(w, on(with_apart(pod("f-0", "f", "x"), "x"), "n0"));
+    world_group(w, "g", 1);
+    world_pod_set(w, apart_from_siblings("g-0"));
+    assert_non_null(strstr(world_reason(w, "g"), "g-0 is kept apart from other pods"));
+    world_free(w);
+}
+
 /* A slot that waits for its member moves away from a pod that others put there. */
 static void a_slot_leaves_a_pod_that_keeps_it_away(void **state)
 {
@@ -819,6 +831,7 @@ int main(void)
         cmocka_unit_test(a_pod_that_kept_members_away_changes_its_labels),
         cmocka_unit_test(labels_are_those_of_the_gangs_own_members),
         cmocka_unit_test(C09_labels_that_rules_ask_for_tell_members_apart),
+        cmocka_unit_test(a_gang_is_kept_apart_from_another_of_its_kind),
         cmocka_unit_test(a_rule_that_comes_later_spoils_no_plan),
         cmocka_unit_test(labels_that_matter_are_bounded),
         cmocka_unit_test(a_slot_leaves_a_pod_that_keeps_it_away),
