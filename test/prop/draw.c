@@ -301,12 +301,10 @@ static void draw_members(struct drawing *d, int g)
 static void draw_gang(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
-    bool late = chance(d, d->on[F_QUIET] ? 40 : 15), never = d->on[F_DECLARED] && chance(d, 50);
+    bool late = chance(d, 15), never = d->on[F_DECLARED] && chance(d, 50);
     if (!late && !never)
         draw_group(d, g);
     draw_members(d, g);
-    if (late && d->on[F_QUIET])
-        line(d, OP_CALM, 0, 0);
     if (late && !never)
         draw_group(d, g);
 }
@@ -519,32 +517,83 @@ static void draw_storm(struct drawing *d)
     line(d, OP_CALM, 0, 0);
 }
 
+/* ---- stories: little happens, and then calm ---- */
+
+static void draw_some(struct drawing *d, uint32_t most)
+{
+    for (uint32_t i = draw(d, most + 1); i > 0; i--)
+        draw_one(d);
+}
+
+static void draw_pause(struct drawing *d)
+{
+    struct op op = op_make(OP_WAIT, 0, 0);
+    op_set(&op, A_TIME, (int32_t)(1000 * draw(d, 100)));
+    add(d, &op);
+}
+
+static void story_gang(struct drawing *d)
+{
+    draw_gang(d);
+    draw_some(d, 20);
+}
+
+/* Nobody asks, and the attempt ends by its timeout. */
+static void story_timeout(struct drawing *d)
+{
+    draw_gang(d);
+    draw_some(d, 3);
+    draw_pause(d);
+}
+
+/* Others are kept out by a plan that comes to nothing. */
+static void story_kept_out(struct drawing *d)
+{
+    draw_gang(d);
+    for (int i = 0; i < 4; i++)
+        draw_member(d, -1);
+    for (int i = 0; i < 8; i++)
+        line(d, OP_FILTER, 0, 0);
+    int g = pick(d, d->group, GROUPS, true);
+    if (g >= 0 && chance(d, 60)) {
+        line(d, OP_NOGROUP, 'g', g);
+        d->group[g] = false;
+    } else {
+        draw_pause(d);
+    }
+}
+
+/* Members are refused, and then their gang fits by a word. */
+static void story_word(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS);
+    draw_members(d, g);
+    line(d, OP_CALM, 0, 0);
+    draw_group(d, g);
+}
+
+/* Members end, are deleted, and others come in their place. */
+static void story_ends(struct drawing *d)
+{
+    for (uint32_t i = draw(d, 8); i > 0; i--)
+        draw_end(d);
+    for (uint32_t i = draw(d, 4); i > 0; i--)
+        draw_pod(d);
+}
+
 /* Little in a small cluster, and calm again and again: nothing happens by which a pod could be
  * woken that muster has forgotten. */
 static void draw_quiet(struct drawing *d)
 {
+    static void (*const stories[])(struct drawing *) = {
+        story_gang, story_gang, story_timeout, story_kept_out, story_word, story_ends, story_ends};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
     for (int r = 0; r < rounds; r++) {
-        draw_gang(d);
-        for (uint32_t i = draw(d, 25); i > 0; i--)
-            draw_one(d);
-        if (chance(d, 30)) { /* an attempt may end by its timeout meanwhile */
-            struct op op = op_make(OP_WAIT, 0, 0);
-            op_set(&op, A_TIME, (int32_t)(1000 * draw(d, 90)));
-            add(d, &op);
-        }
+        stories[draw(d, ARRAY_SIZE(stories))](d);
         line(d, OP_CALM, 0, 0);
-        int g = pick(d, d->group, GROUPS, true);
-        if (g >= 0 && chance(d, 50)) { /* who waits may fit by a word */
-            draw_group(d, g);
-            line(d, OP_CALM, 0, 0);
-        }
-        for (uint32_t i = draw(d, 8); i > 0; i--)
-            draw_end(d);
     }
-    line(d, OP_CALM, 0, 0);
 }
 
 void draw_seed(uint64_t seed, struct ops *ret)

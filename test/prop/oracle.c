@@ -321,12 +321,10 @@ static bool ask_of_gang(const struct model *m, uint32_t family, struct ask *ask)
 /* ---- I5 ---- */
 
 struct gangs_seen {
-    usec_t now, starvation;
     enum gang_state state[GROUPS]; /* by the group that leads the gang */
-    int planned[GROUPS], place[GROUPS];
+    int planned[GROUPS];
     bool known[GROUPS];
     bool any_waits; /* without a plan */
-    bool starved;   /* somebody has waited so long that others must stand back */
 };
 
 static bool lacks_plan(const struct gangs_seen *seen, int g)
@@ -342,17 +340,13 @@ static void see_gang(void *arg, const struct gang_view *v)
     seen->known[g] = true;
     seen->state[g] = v->status.state;
     seen->planned[g] = v->planned;
-    seen->place[g] = v->place;
     seen->any_waits |= lacks_plan(seen, g);
-    seen->starved |= v->waits && seen->now - v->waits >= seen->starvation;
 }
 
 static struct gangs_seen see_gangs(const struct model *m)
 {
-    struct gang_config config = model_config(m);
-    struct gangs_seen seen = {.now = m->now, .starvation = config.starvation};
+    struct gangs_seen seen = {.any_waits = false};
     gang_core_each_gang(m->core, see_gang, &seen);
-    seen.starved |= config.strict_order;
     return seen;
 }
 
@@ -372,15 +366,20 @@ static bool doubted(const struct model *m, uint32_t family)
     return false;
 }
 
-/* A Recovering gang gives back for a while what it reserved in vain; and what is kept for one that
- * has waited too long is not for those behind it. */
-static bool stands_back(const struct model *m, int g)
+/* What the core says of a gang that stands back by rule. */
+struct back {
+    bool pauses; /* it backs off, or gives back for a while what it reserved in vain */
+    bool heeds;  /* what is kept for one that has waited too long is not for it */
+    bool keeper; /* there is such a one */
+};
+
+static struct back stands_back(const struct model *m, int g)
 {
     struct gang_ref ref = facts_ref(g);
     struct gang_explained why;
-    bool back = false;
+    struct back back = {.pauses = false};
     if (gang_core_explain(m->core, &ref, &why)) {
-        back = why.heeds || why.backoff_until > m->now;
+        back = (struct back){why.backoff_until > m->now, why.heeds, why.keeper != NULL};
         gang_explained_done(&why);
     }
     free(ref.api_group);
@@ -403,12 +402,12 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
     }
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
-        if (!seen.known[g] || !lacks_plan(&seen, g) || (seen.starved && seen.place[g] != 1))
+        if (!seen.known[g] || !lacks_plan(&seen, g))
             continue;
         uint32_t family = family_of(m, g);
         if (!doubted(m, family) && ask_of_gang(m, family, &ask) && fits(&ask, left) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
-            !stands_back(m, g))
+            !stands_back(m, g).pauses && !stands_back(m, g).heeds)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
@@ -542,25 +541,37 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     return family_whole(m, UINT32_C(1) << g, has);
 }
 
+/* A Recovering gang that the scheduler does not let be whole comes back again and again; what it
+ * keeps from others meanwhile is refused to them in vain. */
+static bool some_recover(const struct gangs_seen *seen)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (seen->known[g] && seen->state[g] == GANG_RECOVERING)
+            return true;
+    return false;
+}
+
 char *oracle_calm(struct model *m)
 {
     struct gangs_seen seen = see_gangs(m);
     int64_t left[NODES][RESOURCES];
+    bool keeper = false;
     for (int n = 0; n < NODES; n++)
         node_left(m, n, left[n]);
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
         /* With few holds gangs may keep each other from their quorum for ever. */
-        if (!seen.known[g] || seen.state[g] == GANG_PLACED || op_has(&m->config, A_HOLDS) ||
-            (seen.starved && seen.place[g] != 1))
+        struct back back = stands_back(m, g);
+        keeper |= back.keeper;
+        if (!seen.known[g] || seen.state[g] == GANG_PLACED || op_has(&m->config, A_HOLDS))
             continue;
         uint32_t family = family_of(m, g);
         if (ask_of_gang(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
-            !(seen.starved && stands_back(m, g)))
+            !back.heeds && !(doubted(m, family) && some_recover(&seen)))
             return xasprintf("gang g%d is %s, and %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);
     }
-    for (int p = 0; p < PODS && !seen.starved; p++) {
+    for (int p = 0; p < PODS && !keeper; p++) {
         if (!plannable(&m->pods[p]) || !passes_singly(m, p, &seen))
             continue;
         int n = room_for(m, p, left);
