@@ -26,6 +26,7 @@ type gates struct {
 	asks     map[string]*gate // bind calls of the scheduler
 	bindings map[string]*gate // Bindings of muster
 	refuse   func(testbed.Request) testbed.Verdict
+	frozen   chan struct{} // while it is there, muster writes nothing but Bindings
 }
 
 // gate lets some pods through, and the others when it is opened.
@@ -33,34 +34,64 @@ type gate struct {
 	limit   int
 	passed  map[string]bool
 	waiting map[string]bool
-	open    chan struct{}
+	changed chan struct{} // closed and replaced when the limit rises
 }
 
 func newGate(limit int) *gate {
-	return &gate{limit: limit, passed: map[string]bool{}, waiting: map[string]bool{}, open: make(chan struct{})}
+	return &gate{limit: limit, passed: map[string]bool{}, waiting: map[string]bool{}, changed: make(chan struct{})}
 }
+
+const unlimited = 1 << 30
 
 // newGates puts the gates between the scheduler, muster and the API server. The
 // verbs' proxy is made when muster is there.
 func newGates(t *testing.T, c *testbed.Cluster) *gates {
 	t.Helper()
 	g := &gates{api: c.StartFaultProxy(t), asks: map[string]*gate{}, bindings: map[string]*gate{}}
-	g.api.Set(func(ctx context.Context, r testbed.Request) testbed.Verdict {
-		if !r.Is("POST pods/binding") {
-			return testbed.Forward
-		}
-		if !g.pass(ctx, g.bindings, r.Namespace, r.Name) {
-			return testbed.Sever
-		}
-		g.mu.Lock()
-		refuse := g.refuse
-		g.mu.Unlock()
-		if refuse == nil {
-			return testbed.Forward
-		}
-		return refuse(r)
-	})
+	g.api.Set(g.decide)
 	return g
+}
+
+func (g *gates) decide(ctx context.Context, r testbed.Request) testbed.Verdict {
+	g.mu.Lock()
+	frozen := g.frozen
+	g.mu.Unlock()
+	if !r.Is("POST pods/binding") {
+		if frozen != nil && r.Verb != http.MethodGet && r.Verb != "WATCH" {
+			select {
+			case <-frozen:
+			case <-ctx.Done():
+				return testbed.Sever
+			}
+		}
+		return testbed.Forward
+	}
+	if !g.pass(ctx, g.bindings, r.Namespace, r.Name) {
+		return testbed.Sever
+	}
+	g.mu.Lock()
+	refuse := g.refuse
+	g.mu.Unlock()
+	if refuse == nil {
+		return testbed.Forward
+	}
+	return refuse(r)
+}
+
+// freeze lets nothing that muster writes arrive but Bindings, until thaw.
+func (g *gates) freeze() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.frozen = make(chan struct{})
+}
+
+func (g *gates) thaw() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.frozen != nil {
+		close(g.frozen)
+		g.frozen = nil
+	}
 }
 
 // refusing decides about Bindings that have passed their gate.
@@ -93,27 +124,41 @@ func (g *gates) inFrontOf(t *testing.T, m *testbed.Muster) *testbed.VerbProxy {
 	return g.verbs
 }
 
+// set closes a namespace's gates: the scheduler may ask for so many members, and
+// so many Bindings are let through.
+func (g *gates) set(namespace string, asks, bindings int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.asks[namespace] = newGate(asks)
+	g.bindings[namespace] = newGate(bindings)
+}
+
 // pass returns when the pod may go on; false: its caller has gone.
 func (g *gates) pass(ctx context.Context, all map[string]*gate, namespace, name string) bool {
-	g.mu.Lock()
-	gate := all[namespace]
-	if gate == nil || gate.passed[name] || len(gate.passed) < gate.limit {
-		if gate != nil {
-			gate.passed[name] = true
-		}
-		g.mu.Unlock()
-		return true
-	}
-	gate.waiting[name] = true
-	g.mu.Unlock()
-	select {
-	case <-gate.open:
-		return true
-	case <-ctx.Done():
+	for {
 		g.mu.Lock()
-		defer g.mu.Unlock()
-		delete(gate.waiting, name)
-		return false
+		gate := all[namespace]
+		if gate == nil {
+			g.mu.Unlock()
+			return true
+		}
+		if gate.passed[name] || len(gate.passed) < gate.limit {
+			gate.passed[name] = true
+			delete(gate.waiting, name)
+			g.mu.Unlock()
+			return true
+		}
+		gate.waiting[name] = true
+		changed := gate.changed
+		g.mu.Unlock()
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			g.mu.Lock()
+			delete(gate.waiting, name)
+			g.mu.Unlock()
+			return false
+		}
 	}
 }
 
@@ -126,15 +171,22 @@ func (g *gates) waiting(all map[string]*gate, namespace string) int {
 	return 0
 }
 
+// letOne lets one more Binding through.
+func (g *gates) letOne(namespace string) { g.raise(g.bindings, namespace, 1) }
+
 // release opens both gates of a namespace for good.
 func (g *gates) release(namespace string) {
+	g.raise(g.asks, namespace, unlimited)
+	g.raise(g.bindings, namespace, unlimited)
+}
+
+func (g *gates) raise(all map[string]*gate, namespace string, by int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, all := range []map[string]*gate{g.asks, g.bindings} {
-		if gate := all[namespace]; gate != nil {
-			close(gate.open)
-			delete(all, namespace)
-		}
+	if gate := all[namespace]; gate != nil {
+		gate.limit += by
+		close(gate.changed)
+		gate.changed = make(chan struct{})
 	}
 }
 
@@ -197,10 +249,7 @@ func (w *way) node(name string) *corev1.Node {
 // start brings the gang to its stage.
 func (w *way) start() {
 	w.Helper()
-	w.gates.mu.Lock()
-	w.gates.asks[w.ns] = newGate(w.stage.asks)
-	w.gates.bindings[w.ns] = newGate(w.stage.bindings)
-	w.gates.mu.Unlock()
+	w.gates.set(w.ns, w.stage.asks, w.stage.bindings)
 	w.Cleanup(func() { w.gates.release(w.ns) })
 	w.c.Namespace(w, w.ns)
 	w.c.AddNodes(w, w.node("a"), w.node("b"), w.node("c"))

@@ -92,13 +92,44 @@ func (c *Cluster) Bind(namespace, pod, node string, dryRun bool) error {
 	}, options)
 }
 
-// FailPod makes a pod Failed, as its kubelet does when a container crashes.
-func (c *Cluster) FailPod(t TB, namespace, name string) {
+// SetPodPhase writes a pod's phase, as its kubelet does.
+func (c *Cluster) SetPodPhase(t TB, namespace, name string, phase corev1.PodPhase) {
+	t.Helper()
+	c.PatchPod(t, namespace, name, map[string]any{"status": map[string]any{"phase": phase}}, "status")
+}
+
+// LabelPod sets a label of a pod.
+func (c *Cluster) LabelPod(t TB, namespace, name, label, value string) {
+	t.Helper()
+	c.PatchPod(t, namespace, name, map[string]any{
+		"metadata": map[string]any{"labels": map[string]any{label: value}}})
+}
+
+// PatchPod merges fields into a pod, or into a subresource of it.
+func (c *Cluster) PatchPod(t TB, namespace, name string, fields map[string]any, subresources ...string) {
 	t.Helper()
 	ctx, cancel := soon()
 	defer cancel()
-	body := patch(t, map[string]any{"status": map[string]any{"phase": corev1.PodFailed}})
-	_, err := c.Kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, body, metav1.PatchOptions{}, "status")
+	_, err := c.Kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, patch(t, fields),
+		metav1.PatchOptions{}, subresources...)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// FailPod makes a pod Failed, as its kubelet does when a container crashes.
+func (c *Cluster) FailPod(t TB, namespace, name string) {
+	t.Helper()
+	c.SetPodPhase(t, namespace, name, corev1.PodFailed)
+}
+
+// AnnotatePodGroup sets an annotation of a group; nil removes it.
+func (c *Cluster) AnnotatePodGroup(t TB, d Dialect, namespace, name, key string, value any) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	body := patch(t, map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
+	_, err := c.Dynamic.Resource(d.resource()).Namespace(namespace).Patch(ctx, name, types.MergePatchType, body, metav1.PatchOptions{})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -98,6 +98,13 @@ func (p *Process) Kill() {
 	<-p.exited
 }
 
+// Pause stops the program where it is, until Resume: what happens meanwhile comes
+// to it all at once.
+func (p *Process) Pause() { _ = syscall.Kill(-p.PID(), syscall.SIGSTOP) }
+
+// Resume lets a paused program go on.
+func (p *Process) Resume() { _ = syscall.Kill(-p.PID(), syscall.SIGCONT) }
+
 // Terminate asks the program to end and returns an error unless it does so in
 // time, with status 0.
 func (p *Process) Terminate(limit time.Duration) error {
