@@ -308,6 +308,8 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
     tell_event(core, gang, true, "BindingRefused", gang->reason.text);
+    /* Its place elsewhere is looked for at once: what it leaves is not the next gang's to take. */
+    gang->retry |= gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit;
     gang_touch(core, gang);
 }
 

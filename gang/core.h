@@ -309,6 +309,7 @@ struct gang {
     uint64_t tried;                    /* core->clock when planning last failed */
     usec_t tried_at;                   /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
+    bool halted;       /* it waits for its own facts: no plan is of use, whatever the cluster */
     bool hoping;       /* members are missing, and expected to come soon */
     usec_t first_seen; /* its first member, of this run; 0: none */
     usec_t waits;      /* since when it could have been placed, over all attempts; 0: it does not */
@@ -614,6 +615,7 @@ struct shortage {
     int room;                  /* needed members that have a place */
     int lacks;                 /* those that have none */
     int n_nodes;               /* that pass the rules of the culprit */
+    int n_able;                /* of these, those that could hold it if they were empty */
     int ports;                 /* of these, those with a port conflict alone */
     int resource;              /* the one most of them lack; -1: none, -2: host ports */
     int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */

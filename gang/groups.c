@@ -15,7 +15,7 @@
 #include "gang/core.h"
 
 /* PodGroups in one gang. More is a mistake, and would cost too much at each change. */
-#define FAMILY_MAX 1000
+#define FAMILY_MAX 256
 
 /* ---- existence ---- */
 

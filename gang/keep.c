@@ -92,8 +92,7 @@ void keep_end(struct gang_core *core, struct gang *gang)
 bool gang_heeds(const struct gang_core *core, const struct gang *gang)
 {
     const struct gang *keeper = core->keeper;
-    return keeper && gang != keeper && gang->state != GANG_RECOVERING &&
-           by_order(&gang, &keeper) > 0;
+    return keeper && gang != keeper && by_order(&gang, &keeper) > 0;
 }
 
 bool pod_heeds(const struct gang_core *core, const struct pod *pod)

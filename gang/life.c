@@ -207,6 +207,7 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
                      enum gang_reason_code code, char *text)
 {
     bool news = reason_set(gang, code, text);
+    gang->halted = true;
     plan_drop(core, gang, code);
     end_hope(core, gang);
     end_attempt(core, gang);
@@ -237,11 +238,7 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
         if (!group->facts)
             return reason_missing(group);
     if (gang->root->t.bound + gang->root->t.binding > 0)
-        return NULL; /* too late to refuse it for its members */
-    const struct unit *beyond = needs_beyond_maximum(gang);
-    *code = REASON_GROUP_INVALID;
-    if (beyond)
-        return reason_beyond_maximum(beyond);
+        return NULL; /* too late to refuse it: whoever comes now is an extra */
     *code = REASON_NOT_UNIFORM;
     const struct pod *first = NULL;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -298,7 +295,7 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
         some = t->bound + t->binding > 0;
         missing = unit_lacks(gang->root, STAGE_EXISTS);
     }
-    if (missing > 0 && !some && may_hope(core, gang)) {
+    if (missing > 0 && !some && !needs_beyond_maximum(gang) && may_hope(core, gang)) {
         hope(core, gang);
         return;
     }
@@ -307,7 +304,10 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     end_hope(core, gang);
     t = gang_count(core, gang);
     enum gang_state state = some ? GANG_RECOVERING : GANG_ASSEMBLING;
-    if (missing > 0) {
+    const struct unit *beyond = needs_beyond_maximum(gang);
+    if (beyond) {
+        assemble(core, gang, state, REASON_GROUP_INVALID, reason_beyond_maximum(beyond));
+    } else if (missing > 0) {
         assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang));
     } else if (unit_lacks(gang->root, STAGE_REACHABLE) > 0) {
         assemble(core, gang, state, why_unreachable(t), reason_members(gang));
@@ -357,6 +357,7 @@ static void review(struct gang_core *core, struct gang *gang)
 {
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
+    gang->halted = false;
     gang->priority = gang_priority(core, gang);
     char *text = refusal(gang, &code);
     if (text) {

@@ -92,6 +92,14 @@ struct trial {
     const struct shape *queue_for; /* NULL: it is to be made */
 };
 
+/* The one that needs more goes first. */
+static int by_need(const struct shape *x, const struct shape *y, int of_x, int of_y)
+{
+    int64_t a = of_x < 0 ? 0 : shape_need(x, (uint32_t)of_x);
+    int64_t b = of_y < 0 ? 0 : shape_need(y, (uint32_t)of_y);
+    return a > b ? -1 : a < b;
+}
+
 /* Order of members: those tied to a node, then by shape, the ones that volumes limit and the one
  * with the largest needs first, then as they were created. */
 static int by_size(const void *a, const void *b)
@@ -105,12 +113,11 @@ static int by_size(const void *a, const void *b)
             return x->limited ? -1 : 1;
         if ((x->device >= 0) != (y->device >= 0))
             return x->device >= 0 ? -1 : 1;
-        for (size_t i = x->n_needs, j = y->n_needs; i-- > 0 && j-- > 0;) {
-            if (x->needs[i].resource != y->needs[j].resource)
-                return x->needs[i].resource > y->needs[j].resource ? -1 : 1;
-            if (x->needs[i].amount != y->needs[j].amount)
-                return x->needs[i].amount > y->needs[j].amount ? -1 : 1;
-        }
+        int larger = by_need(x, y, x->device, y->device);
+        larger = larger ? larger : by_need(x, y, RES_CPU, RES_CPU);
+        larger = larger ? larger : by_need(x, y, RES_MEMORY, RES_MEMORY);
+        if (larger)
+            return larger;
         int order = strcmp(x->key, y->key);
         if (order)
             return order;
@@ -477,9 +484,14 @@ static void shortage_at(const struct gang_core *core, const struct trial *t, str
     s->volumes += no == shape_volume_refusal;
     if (no)
         return;
+    bool able = true;
+    for (size_t k = 0; k < shape->n_needs; k++) {
+        uint32_t r = shape->needs[k].resource;
+        lacking[k] += shape->needs[k].amount > node_left(node, r, t->heed);
+        able &= shape->needs[k].amount <= amount_of(&node->allocatable, r);
+    }
     s->n_nodes++;
-    for (size_t k = 0; k < shape->n_needs; k++)
-        lacking[k] += shape->needs[k].amount > node_left(node, shape->needs[k].resource, t->heed);
+    s->n_able += able;
     int misfit = node_misfit(node, shape, t->heed);
     s->ports += misfit == -2;
     s->refused |= misfit == -1 && evidence_refuses(core, t->gang, shape, node);

@@ -36,9 +36,20 @@ static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_
     timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
+static void wake_placed(struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod && slot->pod->rejected)
+            nominate(core, slot->pod, slot->node);
+}
+
 static void announce(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_made++;
+    if (gang->state == GANG_COMMITTING) { /* of the part that was refused; the rest goes on */
+        wake_placed(core, gang);
+        return;
+    }
     keep_end(core, gang);
     gang->timed_out = false;
     if (gang->state == GANG_RECOVERING)
@@ -50,9 +61,7 @@ static void announce(struct gang_core *core, struct gang *gang)
     free(STEAL(gang->pod_text));
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
-    list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod && slot->pod->rejected)
-            nominate(core, slot->pod, slot->node);
+    wake_placed(core, gang);
 }
 
 /* No plan: what the gang had of one is gone already. */
@@ -134,7 +143,8 @@ static char *below_min_resources(struct gang_core *core, const struct gang *gang
 static void explain_failure(struct gang_core *core, struct gang *gang, const struct shortage *s,
                             char *below, bool more)
 {
-    if (gang->state == GANG_BACKED_OFF || (!s->culprit && !below)) {
+    bool said = gang->state == GANG_BACKED_OFF || gang->state == GANG_COMMITTING;
+    if (said || (!s->culprit && !below)) {
         free(below);
     } else if (!s->culprit) {
         explain(core, gang, REASON_MIN_RESOURCES, below, NULL);
@@ -169,7 +179,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
         done = place_gang(core, gang, true, &shortage);
     }
     if (done) {
-        bool on_its_way = gang->state == GANG_PLANNED || gang->state == GANG_RECOVERING;
+        bool on_its_way = gang->state == GANG_PLANNED || gang->state == GANG_RECOVERING ||
+                          gang->state == GANG_COMMITTING;
         if (gang->n_slots > slots || (gang->n_slots && !on_its_way))
             announce(core, gang);
         return;
@@ -188,6 +199,8 @@ static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
         if (!gang->hoping)
             return false;
         break;
+    case GANG_COMMITTING:
+        return gang->retry && !gang->halted;
     case GANG_WAITING:
     case GANG_BACKED_OFF:
     case GANG_PLANNED:
@@ -196,6 +209,8 @@ static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
     default:
         return false;
     }
+    if (gang->halted)
+        return false;
     if (gang->retry)
         return true;
     return !gang->n_slots && gang->tried < core->freed;
@@ -206,15 +221,20 @@ static int compare(int64_t a, int64_t b)
     return a < b ? -1 : a > b;
 }
 
+static bool began_commit(const struct gang *gang)
+{
+    return gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING;
+}
+
 /*
- * Recovering first, then priority; of equals those that have waited too long, the longest first;
- * those that failed go behind the others, then by age.
+ * Those whose commit began first, then priority; of equals those that have waited too long, the
+ * longest first; those that failed go behind the others, then by age.
  */
 int by_order(const void *a, const void *b)
 {
     const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
     const struct gang_group_facts *gf = g->head->facts, *hf = h->head->facts;
-    int order = compare(h->state == GANG_RECOVERING, g->state == GANG_RECOVERING);
+    int order = compare(began_commit(h), began_commit(g));
     if (!order)
         order = compare(h->priority, g->priority);
     if (!order)

@@ -223,6 +223,12 @@ static void put_smaller(struct buf *b, const struct gang *gang, int room)
 static void put_more(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
     const char *resource = core->resources[s->resource];
+    if (s->n_able == 0) {
+        buf_puts(b, "a node with ");
+        put_amount(b, resource, s->amount);
+        buf_printf(b, " %s for %s", resource, s->culprit->facts->name);
+        return;
+    }
     put_amount(b, resource, s->missing);
     buf_printf(b, " more %s", resource);
     if (s->lacks > 1 && s->amount > 1) {
@@ -230,10 +236,10 @@ static void put_more(struct buf *b, const struct gang_core *core, const struct s
         put_amount(b, resource, s->amount);
         buf_puts(b, " for each member)");
     }
-    if (s->n_nodes == 1)
-        buf_printf(b, " on the node that passes the rules of %s", s->culprit->facts->name);
+    if (s->n_able == 1)
+        buf_puts(b, " on the one node that can hold such a member");
     else
-        buf_printf(b, " on any of %d nodes", s->n_nodes);
+        buf_printf(b, " on any of %d nodes", s->n_able);
 }
 
 char *reason_help(const struct gang_core *core, const struct gang *gang, const struct shortage *s)

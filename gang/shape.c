@@ -153,6 +153,27 @@ static void key_ports(struct buf *b, const struct gang_pod_facts *f)
     }
 }
 
+static int by_resource_name(const void *a, const void *b)
+{
+    const struct gang_amount *x = a, *y = b;
+    return strcmp(x->resource, y->resource);
+}
+
+/* By name: numbers depend on which resource was seen first, and shapes are put in order by their
+ * keys. */
+static void key_needs(struct buf *b, const struct gang_core *core, const struct need *needs,
+                      size_t n)
+{
+    cleanup_free struct gang_amount *named = xcalloc(n, sizeof *named);
+    for (size_t i = 0; i < n; i++)
+        named[i] = (struct gang_amount){core->resources[needs[i].resource], needs[i].amount};
+    qsort(named, n, sizeof *named, by_resource_name);
+    for (size_t i = 0; i < n; i++) {
+        buf_printf(b, "n%" PRId64 "=", named[i].amount);
+        key_text(b, named[i].resource);
+    }
+}
+
 static void shape_needs(struct gang_core *core, const struct gang_pod_facts *facts,
                         struct need **ret, size_t *ret_n)
 {
@@ -174,12 +195,16 @@ static void shape_needs(struct gang_core *core, const struct gang_pod_facts *fac
     *ret_n = n;
 }
 
+/* The first by name, whichever was seen first. */
 static int first_device(const struct gang_core *core, const struct need *needs, size_t n)
 {
-    for (size_t i = 0; i < n; i++)
-        if (gang_is_device(core->resources[needs[i].resource]))
-            return (int)needs[i].resource;
-    return -1;
+    int first = -1;
+    for (size_t i = 0; i < n; i++) {
+        const char *name = core->resources[needs[i].resource];
+        if (gang_is_device(name) && (first < 0 || strcmp(name, core->resources[first]) < 0))
+            first = (int)needs[i].resource;
+    }
+    return first;
 }
 
 static struct verdicts *verdicts_ref(struct gang_core *core, const char *key)
@@ -210,8 +235,7 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
     size_t n;
     shape_needs(core, facts, &needs, &n);
     cleanup_buf struct buf key = BUF_INIT;
-    for (size_t i = 0; i < n; i++)
-        buf_printf(&key, "n%" PRIu32 "=%" PRId64, needs[i].resource, needs[i].amount);
+    key_needs(&key, core, needs, n);
     size_t nodes = key.len;
     key_nodes(&key, facts);
     size_t nodes_end = key.len;

@@ -467,9 +467,6 @@ static char *judge_figures(const struct group *group)
     if (f->min_children >= 0 && f->n_subgroups < (size_t)f->min_children)
         return xasprintf("%" PRId64 " subgroups are needed, and there are only %d", f->min_children,
                          own->n_children);
-    if (f->n_subgroups && own->max_pods && unit_needs(own) > own->max_pods)
-        return xasprintf("its subgroups need %d members together, and spec.maxMember is %" PRId64,
-                         unit_needs(own), f->max_member);
     return NULL;
 }
 

@@ -278,7 +278,7 @@ static void ten_thousand_groups_cost_no_square(void **state)
     events[n++] = (struct gang_event){.kind = GANG_EV_SYNCED};
     world_step(w, events, n);
     free(events);
-    assert_non_null(strstr(world_reason(w, "g1"), "more than 1000 PodGroups belong together"));
+    assert_non_null(strstr(world_reason(w, "g1"), "more than 256 PodGroups belong together"));
     world_node(w, "n", 8);
     assert_int_equal(world_reserved(w, "n", GPU), 8); /* the others are not disturbed */
     world_free(w);

@@ -243,8 +243,7 @@ static void C11_contradictions_are_said_and_not_waited_on(void **state)
     world_subgroup(f, "a", NULL, 2);
     world_subgroup(f, "b", NULL, 2);
     f->max_member = 3;
-    refused(w, f,
-            "PodGroup default/g: its subgroups need 4 members together, and spec.maxMember is 3");
+    refused(w, f, "PodGroup default/g: 4 members are needed together, and spec.maxMember is 3");
 
     f = world_group_facts("g", -1);
     refused(w, f, "PodGroup default/g: spec.minMember is -1; it must be 0 to 1000000");
