@@ -252,7 +252,7 @@ struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f)
 
 /* ---- equality ---- */
 
-static bool ref_equal(const struct gang_ref *a, const struct gang_ref *b)
+bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b)
 {
     return str_eq(a->api_group, b->api_group) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
 }
@@ -302,14 +302,14 @@ static bool lists_equal(const struct gang_group_facts *a, const struct gang_grou
         if (!subgroups_equal(&a->subgroups[i], &b->subgroups[i]))
             return false;
     for (size_t i = 0; i < a->n_bundle; i++)
-        if (!ref_equal(&a->bundle[i], &b->bundle[i]))
+        if (!gang_ref_equal(&a->bundle[i], &b->bundle[i]))
             return false;
     return amounts_equal(&a->min_resources, &b->min_resources);
 }
 
 bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_group_facts *b)
 {
-    return ref_equal(&a->ref, &b->ref) && str_eq(a->uid, b->uid) &&
+    return gang_ref_equal(&a->ref, &b->ref) && str_eq(a->uid, b->uid) &&
            str_eq(a->invalid, b->invalid) && str_eq(a->min_field, b->min_field) &&
            a->min_member == b->min_member && a->max_member == b->max_member &&
            a->min_children == b->min_children && str_eq(a->parent, b->parent) &&

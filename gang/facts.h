@@ -232,6 +232,7 @@ struct gang_claim_facts {
     size_t n_terms;
 };
 
+bool gang_ref_equal(const struct gang_ref *a, const struct gang_ref *b);
 struct gang_node_facts *gang_node_facts_new(void);
 struct gang_node_facts *gang_node_facts_free(struct gang_node_facts *f);
 struct gang_pod_facts *gang_pod_facts_new(void);

@@ -274,7 +274,11 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
         }
-        pod = learn_pod(core, STEAL(ev->pod));
+        return learn_pod(core, STEAL(ev->pod));
+    }
+    if (!gang_ref_equal(&facts->group, &pod->facts->group)) { /* one of us is ahead of the other */
+        reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
+        return NULL;
     }
     return pod;
 }

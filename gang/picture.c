@@ -322,11 +322,6 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
                                           pod->gang, pod->facts, on));
 }
 
-static bool ref_equal(const struct gang_ref *a, const struct gang_ref *b)
-{
-    return str_eq(a->api_group, b->api_group) && str_eq(a->ns, b->ns) && str_eq(a->name, b->name);
-}
-
 /* What the API server has as status.nominatedNodeName, as far as we know. */
 static void note_nomination(struct pod *pod, const char *node)
 {
@@ -402,7 +397,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if (pod->gang)
         happened(core, pod->gang, news(old, facts));
     pod->facts = facts;
-    if (!ref_equal(&old->group, &facts->group)) {
+    if (!gang_ref_equal(&old->group, &facts->group)) {
         lose_slot(core, pod);
         leave_gang(core, pod);
         join_gang(core, pod);

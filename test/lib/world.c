@@ -54,6 +54,9 @@ void world_free(struct world *w)
     free(w->refusal);
     free(w->kept);
     map_done(&w->nodes);
+    map_for_each (e, &w->links)
+        free(e->value);
+    map_done(&w->links);
     gang_core_free(w->core);
     free(w);
 }
@@ -233,8 +236,16 @@ struct gang_pod_facts *world_pod_facts(const char *name, const char *group, int 
     return f;
 }
 
+static void note_link(struct world *w, const struct gang_pod_facts *facts)
+{
+    const char *group = facts->group.name;
+    free(group ? map_set(&w->links, facts->name, xstrdup(group))
+               : map_remove(&w->links, facts->name));
+}
+
 void world_pod_set(struct world *w, struct gang_pod_facts *facts)
 {
+    note_link(w, facts);
     step_one(w, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts});
 }
 
@@ -373,7 +384,7 @@ const char *world_filter_on(struct world *w, const char *pod, const char *names,
                             const char *nominated)
 {
     /* The request's spec is not looked at for a pod that the watch has shown. */
-    struct gang_pod_facts *f = world_pod_facts(pod, NULL, 0);
+    struct gang_pod_facts *f = world_pod_facts(pod, map_get(&w->links, pod), 0);
     f->nominated = xstrdup_null(nominated);
     return world_filter_facts(w, f, names);
 }

@@ -56,6 +56,7 @@ struct world {
     char *passed;     /* of the last filter: names that passed, joined by a space */
     char *refusal;    /* of the last filter: first reason, or the error */
     struct map nodes; /* name -> (void *)1: what world_filter offers by default */
+    struct map links; /* pod -> name of its PodGroup, as last shown; owned */
     uint8_t scores[64];
     char *kept;
 };

@@ -265,7 +265,7 @@ static void a_bind_that_comes_after_its_plan_is_gone_is_refused_in_words(void **
     struct gang_event both[2] = {
         {.kind = GANG_EV_FILTER,
          .id = 998,
-         .pod = world_pod_facts("g-1", NULL, 0),
+         .pod = world_pod_facts("g-1", "g", 1),
          .names = names,
          .n_names = 1},
         {.kind = GANG_EV_BIND,
