@@ -50,7 +50,8 @@ enum { OPS_MIN = 250, OPS_MORE = 250 };
     X(REQUEUES, 20)                                                                                \
     X(QUIET, 40)                                                                                   \
     X(APART, 20)                                                                                   \
-    X(APPS, 20)
+    X(APPS, 20)                                                                                    \
+    X(ENDS, 35)
 
 enum feature {
 #define X(id, percent) F_##id,
@@ -111,7 +112,8 @@ static const struct trait {
     {OP_NODE, A_CORDON, F_TAINTS, 12, 1, 1, EACH},
     {OP_NODE, A_TAINT, F_TAINTS, 12, 1, 1, EACH},
     {OP_GROUP, A_MIN, F_ALWAYS, 97, 0, 6, EACH},
-    {OP_GROUP, A_TIMEOUT, F_ALWAYS, 70, 5, 70, EACH},
+    {OP_GROUP, A_TIMEOUT, F_ALWAYS, 30, 1, 6, EACH},
+    {OP_GROUP, A_TIMEOUT, F_ALWAYS, 40, 5, 70, EACH},
     {OP_GROUP, A_PRIO, F_PRIORITY, 30, 0, 3, EACH},
     {OP_POD, A_GPUS, F_ALWAYS, 85, 1, 3, GANG},
     {OP_POD, A_GPUS, F_MIXED, 40, 0, 3, EACH},
@@ -415,6 +417,75 @@ static void draw_strange(struct drawing *d)
     }
 }
 
+/* A member of the group; -1: none. */
+static int member_of(struct drawing *d, int g)
+{
+    int from = (int)draw(d, PODS);
+    for (int i = 0; i < PODS; i++) {
+        int p = (from + i) % PODS;
+        if (d->pod[p] && op_get(&d->pod_spec[p], A_LINK, -1) == g)
+            return p;
+    }
+    return -1;
+}
+
+/* A member is bound by somebody else, and may have ended before the watch shows any of it. */
+static void draw_elsewhere(struct drawing *d)
+{
+    int g = pick(d, d->group, GROUPS, true), p = g >= 0 ? member_of(d, g) : -1;
+    if (p < 0)
+        return;
+    struct op op = op_make(OP_ASSIGN, 'p', p);
+    op_set(&op, A_ON, (int32_t)draw(d, NODES));
+    if (chance(d, 70))
+        op_set(&op, A_UNSEEN, 1);
+    ops_add(d->ops, &op);
+    if (chance(d, 70))
+        line(d, OP_SUCCEED, 'p', p);
+}
+
+/* All members of a group end; then this and that about it. */
+static void draw_done(struct drawing *d)
+{
+    int g = pick(d, d->group, GROUPS, true), p;
+    for (p = 0; p < PODS && g >= 0; p++)
+        if (d->pod[p] && op_get(&d->pod_spec[p], A_LINK, -1) == g)
+            line(d, OP_SUCCEED, 'p', p);
+    for (uint32_t i = draw(d, 6); g >= 0 && i > 0; i--) {
+        p = member_of(d, g);
+        switch (draw(d, 6)) {
+        case 0:
+            draw_member(d, g);
+            break;
+        case 1:
+            draw_group(d, g);
+            break;
+        case 2:
+            line(d, OP_NOGROUP, 'g', g);
+            d->group[g] = false;
+            break;
+        case 3:
+            line(d, OP_FILTER, 'p', p);
+            break;
+        case 4:
+            line(d, OP_NOPOD, 'p', p);
+            if (p >= 0)
+                d->pod[p] = false;
+            break;
+        default:
+            line(d, OP_TERMINATE, 'p', p);
+        }
+    }
+}
+
+static void draw_stale(struct drawing *d)
+{
+    struct op op = op_make(OP_FILTER, 'p', pick(d, d->pod, PODS, true));
+    op_set(&op, A_STALE, 1);
+    if (op.subject >= 0)
+        add(d, &op);
+}
+
 static void draw_ungate(struct drawing *d)
 {
     for (int p = 0; p < PODS; p++)
@@ -483,6 +554,7 @@ static const struct kind {
     {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
     {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
     {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
+    {30, F_ENDS, draw_elsewhere}, {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
     {10, F_GATES, draw_ungate},   {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
     {8, F_CLASSES, draw_class},   {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
 };
@@ -572,6 +644,36 @@ static void story_word(struct drawing *d)
     draw_group(d, g);
 }
 
+/* A commit under way, and its PodGroup goes, changes, and comes again before the results are in. */
+static void story_results(struct drawing *d)
+{
+    draw_gang(d);
+    for (int i = 0; i < 8; i++)
+        line(d, OP_FILTER, 0, 0);
+    for (int i = 0; i < 8; i++)
+        line(d, OP_BIND, 0, 0);
+    int g = pick(d, d->group, GROUPS, true);
+    if (g >= 0 && chance(d, 70)) {
+        line(d, OP_NOGROUP, 'g', g);
+        for (uint32_t i = draw(d, 5); i > 0; i--)
+            line(d, OP_RESULT, 0, 0);
+        draw_group(d, g);
+    } else if (g >= 0) {
+        draw_group(d, g);
+    }
+    for (uint32_t i = draw(d, 8); i > 0; i--)
+        line(d, chance(d, 80) ? OP_RESULT : OP_READ, 0, 0);
+    draw_some(d, 6);
+}
+
+static void story_done(struct drawing *d)
+{
+    draw_gang(d);
+    line(d, OP_CALM, 0, 0);
+    draw_done(d);
+    draw_some(d, 4);
+}
+
 /* Members end, are deleted, and others come in their place. */
 static void story_ends(struct drawing *d)
 {
@@ -586,7 +688,8 @@ static void story_ends(struct drawing *d)
 static void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_gang, story_gang, story_timeout, story_kept_out, story_word, story_ends, story_ends};
+        story_gang, story_gang,    story_timeout, story_kept_out, story_word,
+        story_ends, story_results, story_results, story_done};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);

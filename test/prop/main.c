@@ -205,8 +205,8 @@ static void add_totals(struct totals *to, const struct totals *from)
 }
 
 /*
- * The table of states: every cell that can happen was hit so often, and no other. Counts in the
- * order of the table, states across.
+ * The table of states, happenings down and states across: "!" is a cell that was hit less often
+ * than wanted, "?" one that cannot happen by the table, and did. The number of these.
  */
 static int tell_cells(const struct totals *t, uint64_t wanted)
 {
@@ -220,18 +220,18 @@ static int tell_cells(const struct totals *t, uint64_t wanted)
         for (int s = 0; s < GANG_STATE_MAX; s++) {
             bool can = gang_cell((enum gang_state)s, (enum gang_happening)h)[0];
             uint64_t n = t->cells[s][h];
-            bool wrong = can ? n < wanted : n > 0;
-            bad += wrong;
+            char mark = can && n < wanted ? '!' : !can && n > 0 ? '?' : ' ';
+            bad += mark != ' ';
             if (can || n)
-                printf(" %10" PRIu64 "%c", n, wrong ? '!' : ' ');
+                printf(" %10" PRIu64 "%c", n, mark);
             else
                 printf(" %11s", "- ");
         }
         putchar('\n');
     }
     if (bad)
-        printf("%d cells are hit less than %" PRIu64 " times, or cannot happen and did (!)\n", bad,
-               wanted);
+        printf("%d cells are hit less than %" PRIu64 " times (!), or cannot happen and did (?)\n",
+               bad, wanted);
     return bad;
 }
 

@@ -373,6 +373,8 @@ static void do_nopod(struct model *m, const struct op *op)
     bool assumed = t->node >= 0 || t->picked >= 0 || t->call || t->nominated >= 0;
     t->exists = false;
     t->ghost = t->learnt;
+    if (t->ghost)
+        t->shown_group = pod_group(t);
     t->picked = -1;
     if (t->call) {
         struct call *call = call_of(m, t->call);

@@ -120,6 +120,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(APART, "apart", T_FLAG, "pod: never on a node with others of its group (anti-affinity)")     \
     X(BADLINK, "misnamed", T_FLAG, "pod: its link names no PodGroup")                              \
     X(AGAIN, "again", T_FLAG, "bind: the same call once more, its connection was lost")            \
+    X(STALE, "stale", T_FLAG, "filter: the scheduler is behind; the pod may be bound or leaving")  \
     X(UNSEEN, "unseen", T_FLAG, "the watch does not show it yet; close: muster is not told")       \
     X(HIDE, "hide", T_NODES, "filter: nodes the scheduler does not offer this time")               \
     X(SAMPLE, "sample", T_FLAG, "filter: the list is a sample (more than 100 names)")              \

@@ -204,9 +204,30 @@ static int next_pod(const struct model *m, int skip)
     return first;
 }
 
+/* An answer to a call by a scheduler that knows less than muster; nothing comes of it. */
+static bool filter_stale(struct model *m, int p)
+{
+    if (!m->pods[p].exists || !m->pods[p].shown || m->pods[p].call || m->pods[p].picked >= 0)
+        return false;
+    const char *names[NODES];
+    size_t n = 0;
+    for (int i = 0; i < NODES; i++)
+        if (m->nodes[i].exists)
+            names[n++] = node_name(i);
+    if (n == 0)
+        return false;
+    chose(m, p);
+    if (pod_group(&m->pods[p]) >= 0)
+        m->doubted[pod_group(&m->pods[p])] = m->now;
+    ask_filter(m, p, names, n, 0);
+    return true;
+}
+
 static bool do_filter(struct model *m, const struct op *op)
 {
     int p = op->class ? op->subject : next_pod(m, op_get(op, A_SKIP, 0));
+    if (p >= 0 && op_has(op, A_STALE))
+        return filter_stale(m, p);
     if (p < 0 || !sched_ready(m, p))
         return false;
     m->cursor = p;
