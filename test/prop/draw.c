@@ -7,72 +7,14 @@
  * each. The drawing knows which objects exist, but nothing of what the core decides: "filter"
  * without a name means whoever is next.
  */
-#include "test/prop/run.h"
+#include "test/prop/draw.h"
 
 /* Operations of a run, without those that calm makes for itself. */
 enum { OPS_MIN = 250, OPS_MORE = 250 };
 
-/* id, percent of the seeds that have it */
-#define FEATURES(X)                                                                                \
-    X(ALWAYS, 100)                                                                                 \
-    X(LAG, 50)                                                                                     \
-    X(BATCH, 50)                                                                                   \
-    X(FAULTS, 60)                                                                                  \
-    X(KILLS, 60)                                                                                   \
-    X(REBUILDS, 50)                                                                                \
-    X(HOPE, 50)                                                                                    \
-    X(MIXED, 40)                                                                                   \
-    X(CPU, 30)                                                                                     \
-    X(ROOM, 10)                                                                                    \
-    X(PORTS, 20)                                                                                   \
-    X(TAINTS, 30)                                                                                  \
-    X(HIDES, 50)                                                                                   \
-    X(SAMPLES, 30)                                                                                 \
-    X(FORBID, 25)                                                                                  \
-    X(GATES, 30)                                                                                   \
-    X(FOREIGN, 20)                                                                                 \
-    X(PRIORITY, 50)                                                                                \
-    X(STRANGE, 40)                                                                                 \
-    X(FEW_HOLDS, 10)                                                                               \
-    X(MAXIMUM, 25)                                                                                 \
-    X(RESOURCES, 15)                                                                               \
-    X(FAMILIES, 30)                                                                                \
-    X(SUBGROUPS, 30)                                                                               \
-    X(SPLITS, 15)                                                                                  \
-    X(MATCHES, 20)                                                                                 \
-    X(KINDS, 15)                                                                                   \
-    X(DECLARED, 20)                                                                                \
-    X(CLASSES, 15)                                                                                 \
-    X(CLAIMS, 15)                                                                                  \
-    X(STRICT, 10)                                                                                  \
-    X(STARVING, 15)                                                                                \
-    X(EVICTS, 20)                                                                                  \
-    X(REQUEUES, 20)                                                                                \
-    X(QUIET, 40)                                                                                   \
-    X(APART, 20)                                                                                   \
-    X(APPS, 20)                                                                                    \
-    X(ENDS, 35)
-
-enum feature {
-#define X(id, percent) F_##id,
-    FEATURES(X)
-#undef X
-        F_COUNT
-};
-
-struct drawing {
-    uint64_t random;
-    struct ops *ops;
-    bool on[F_COUNT];
-    bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS];
-    struct op pod_spec[PODS];
-    struct op node_spec[NODES];
-    struct op group_spec[GROUPS], member[GROUPS]; /* what its members look like */
-};
-
 /* ---- dice ---- */
 
-static uint32_t draw(struct drawing *d, uint32_t below)
+uint32_t draw(struct drawing *d, uint32_t below)
 {
     d->random ^= d->random << 13;
     d->random ^= d->random >> 7;
@@ -80,13 +22,13 @@ static uint32_t draw(struct drawing *d, uint32_t below)
     return (uint32_t)((d->random >> 16) % below);
 }
 
-static bool chance(struct drawing *d, uint32_t percent)
+bool chance(struct drawing *d, uint32_t percent)
 {
     return draw(d, 100) < percent;
 }
 
 /* One of those that are (or are not) there; -1: none. */
-static int pick(struct drawing *d, const bool *there, int n, bool want)
+int pick(struct drawing *d, const bool *there, int n, bool want)
 {
     int from = (int)draw(d, (uint32_t)n);
     for (int i = 0; i < n; i++)
@@ -202,7 +144,7 @@ static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
 
 /* ---- lines ---- */
 
-static void add(struct drawing *d, struct op *op)
+void add(struct drawing *d, struct op *op)
 {
     static const char shown[] = {
         [OP_NODE] = 20,    [OP_NONODE] = 20, [OP_GROUP] = 20,     [OP_NOGROUP] = 20,
@@ -218,7 +160,7 @@ static void add(struct drawing *d, struct op *op)
     ops_add(d->ops, op);
 }
 
-static void line(struct drawing *d, enum op_kind kind, char class, int subject)
+void line(struct drawing *d, enum op_kind kind, char class, int subject)
 {
     if (class && subject < 0)
         return;
@@ -228,7 +170,7 @@ static void line(struct drawing *d, enum op_kind kind, char class, int subject)
     add(d, &op);
 }
 
-static void set_node(struct drawing *d, int n)
+void set_node(struct drawing *d, int n)
 {
     struct op op = op_make(OP_NODE, 'n', n);
     draw_traits(d, &op, EACH);
@@ -263,7 +205,7 @@ static void draw_cordon(struct drawing *d)
     add(d, &same);
 }
 
-static void draw_group(struct drawing *d, int g)
+void draw_group(struct drawing *d, int g)
 {
     struct op op = op_make(OP_GROUP, 'g', g);
     draw_traits(d, &op, GANG);
@@ -273,7 +215,7 @@ static void draw_group(struct drawing *d, int g)
     add(d, &op);
 }
 
-static void draw_member(struct drawing *d, int g)
+void draw_member(struct drawing *d, int g)
 {
     int p = pick(d, d->pod, PODS, false);
     if (p < 0)
@@ -290,7 +232,7 @@ static void draw_member(struct drawing *d, int g)
     add(d, &op);
 }
 
-static void draw_members(struct drawing *d, int g)
+void draw_members(struct drawing *d, int g)
 {
     int members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
     d->member[g] = op_make(OP_POD, 'p', 0);
@@ -300,7 +242,7 @@ static void draw_members(struct drawing *d, int g)
 }
 
 /* A group and its members, in one of the orders in which controllers make them. */
-static void draw_gang(struct drawing *d)
+void draw_gang(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
     bool late = chance(d, 15), never = d->on[F_DECLARED] && chance(d, 50);
@@ -360,7 +302,7 @@ static void draw_claim(struct drawing *d)
     }
 }
 
-static void draw_pod(struct drawing *d)
+void draw_pod(struct drawing *d)
 {
     int g = chance(d, 50) ? pick(d, d->group, GROUPS, true) : -1;
     if (g >= 0 && !d->member[g].class)
@@ -368,7 +310,7 @@ static void draw_pod(struct drawing *d)
     draw_member(d, g);
 }
 
-static void draw_end(struct drawing *d)
+void draw_end(struct drawing *d)
 {
     static const enum op_kind ends[] = {OP_NOPOD, OP_NOPOD,   OP_TERMINATE, OP_RUN,
                                         OP_RUN,   OP_SUCCEED, OP_FAIL};
@@ -430,7 +372,7 @@ static int member_of(struct drawing *d, int g)
 }
 
 /* A member is bound by somebody else, and may have ended before the watch shows any of it. */
-static void draw_elsewhere(struct drawing *d)
+void draw_elsewhere(struct drawing *d)
 {
     int g = pick(d, d->group, GROUPS, true), p = g >= 0 ? member_of(d, g) : -1;
     if (p < 0)
@@ -444,8 +386,47 @@ static void draw_elsewhere(struct drawing *d)
         line(d, OP_SUCCEED, 'p', p);
 }
 
+/* A member that is about to leave when it comes: it does not count, and is heard of all the same.
+ */
+static void draw_latecomer(struct drawing *d, int g)
+{
+    size_t at = d->ops->n;
+    draw_member(d, g);
+    if (d->ops->n == at)
+        return;
+    int p = d->ops->items[at].subject;
+    d->ops->items[at].joined = true;
+    line(d, OP_TERMINATE, 'p', p);
+    if (chance(d, 50)) {
+        struct op op = op_make(OP_ASSIGN, 'p', p);
+        op_set(&op, A_ON, (int32_t)draw(d, NODES));
+        add(d, &op);
+        line(d, OP_SUCCEED, 'p', p);
+    } else {
+        struct op op = op_make(OP_FILTER, 'p', p);
+        op_set(&op, A_STALE, 1);
+        add(d, &op);
+    }
+}
+
+/* The group becomes a child of another, or is none any more. */
+void draw_kin(struct drawing *d, int g)
+{
+    struct op op = d->group_spec[g];
+    int other = pick(d, d->group, GROUPS, true);
+    if (other < 0 || !op.class)
+        return;
+    if (op_has(&op, A_PARENT))
+        op_unset(&op, A_PARENT);
+    else
+        op_set(&op, A_PARENT, other);
+    d->group[g] = true;
+    d->group_spec[g] = op;
+    add(d, &op);
+}
+
 /* All members of a group end; then this and that about it. */
-static void draw_done(struct drawing *d)
+void draw_done(struct drawing *d)
 {
     int g = pick(d, d->group, GROUPS, true), p;
     for (p = 0; p < PODS && g >= 0; p++)
@@ -453,9 +434,17 @@ static void draw_done(struct drawing *d)
             line(d, OP_SUCCEED, 'p', p);
     for (uint32_t i = draw(d, 6); g >= 0 && i > 0; i--) {
         p = member_of(d, g);
-        switch (draw(d, 6)) {
+        switch (draw(d, 10)) {
         case 0:
             draw_member(d, g);
+            break;
+        case 6:
+        case 7:
+        case 8:
+            draw_latecomer(d, g);
+            break;
+        case 9:
+            draw_kin(d, g);
             break;
         case 1:
             draw_group(d, g);
@@ -575,6 +564,12 @@ static void draw_one(struct drawing *d)
     }
 }
 
+void draw_some(struct drawing *d, uint32_t most)
+{
+    for (uint32_t i = draw(d, most + 1); i > 0; i--)
+        draw_one(d);
+}
+
 /* Much at once, and calm at the end. */
 static void draw_storm(struct drawing *d)
 {
@@ -587,116 +582,6 @@ static void draw_storm(struct drawing *d)
     while (d->ops->n < n)
         draw_one(d);
     line(d, OP_CALM, 0, 0);
-}
-
-/* ---- stories: little happens, and then calm ---- */
-
-static void draw_some(struct drawing *d, uint32_t most)
-{
-    for (uint32_t i = draw(d, most + 1); i > 0; i--)
-        draw_one(d);
-}
-
-static void draw_pause(struct drawing *d)
-{
-    struct op op = op_make(OP_WAIT, 0, 0);
-    op_set(&op, A_TIME, (int32_t)(1000 * draw(d, 100)));
-    add(d, &op);
-}
-
-static void story_gang(struct drawing *d)
-{
-    draw_gang(d);
-    draw_some(d, 20);
-}
-
-/* Nobody asks, and the attempt ends by its timeout. */
-static void story_timeout(struct drawing *d)
-{
-    draw_gang(d);
-    draw_some(d, 3);
-    draw_pause(d);
-}
-
-/* Others are kept out by a plan that comes to nothing. */
-static void story_kept_out(struct drawing *d)
-{
-    draw_gang(d);
-    for (int i = 0; i < 4; i++)
-        draw_member(d, -1);
-    for (int i = 0; i < 8; i++)
-        line(d, OP_FILTER, 0, 0);
-    int g = pick(d, d->group, GROUPS, true);
-    if (g >= 0 && chance(d, 60)) {
-        line(d, OP_NOGROUP, 'g', g);
-        d->group[g] = false;
-    } else {
-        draw_pause(d);
-    }
-}
-
-/* Members are refused, and then their gang fits by a word. */
-static void story_word(struct drawing *d)
-{
-    int g = (int)draw(d, GROUPS);
-    draw_members(d, g);
-    line(d, OP_CALM, 0, 0);
-    draw_group(d, g);
-}
-
-/* A commit under way, and its PodGroup goes, changes, and comes again before the results are in. */
-static void story_results(struct drawing *d)
-{
-    draw_gang(d);
-    for (int i = 0; i < 8; i++)
-        line(d, OP_FILTER, 0, 0);
-    for (int i = 0; i < 8; i++)
-        line(d, OP_BIND, 0, 0);
-    int g = pick(d, d->group, GROUPS, true);
-    if (g >= 0 && chance(d, 70)) {
-        line(d, OP_NOGROUP, 'g', g);
-        for (uint32_t i = draw(d, 5); i > 0; i--)
-            line(d, OP_RESULT, 0, 0);
-        draw_group(d, g);
-    } else if (g >= 0) {
-        draw_group(d, g);
-    }
-    for (uint32_t i = draw(d, 8); i > 0; i--)
-        line(d, chance(d, 80) ? OP_RESULT : OP_READ, 0, 0);
-    draw_some(d, 6);
-}
-
-static void story_done(struct drawing *d)
-{
-    draw_gang(d);
-    line(d, OP_CALM, 0, 0);
-    draw_done(d);
-    draw_some(d, 4);
-}
-
-/* Members end, are deleted, and others come in their place. */
-static void story_ends(struct drawing *d)
-{
-    for (uint32_t i = draw(d, 8); i > 0; i--)
-        draw_end(d);
-    for (uint32_t i = draw(d, 4); i > 0; i--)
-        draw_pod(d);
-}
-
-/* Little in a small cluster, and calm again and again: nothing happens by which a pod could be
- * woken that muster has forgotten. */
-static void draw_quiet(struct drawing *d)
-{
-    static void (*const stories[])(struct drawing *) = {
-        story_gang, story_gang,    story_timeout, story_kept_out, story_word,
-        story_ends, story_results, story_results, story_done};
-    int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
-    for (int i = 0; i < nodes; i++)
-        set_node(d, i);
-    for (int r = 0; r < rounds; r++) {
-        stories[draw(d, ARRAY_SIZE(stories))](d);
-        line(d, OP_CALM, 0, 0);
-    }
 }
 
 void draw_seed(uint64_t seed, struct ops *ret)

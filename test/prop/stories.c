@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * stories.c - runs in which little happens, and then calm: nothing wakes a pod that muster forgot.
+ */
+#include "test/prop/draw.h"
+
+static void draw_pause(struct drawing *d)
+{
+    struct op op = op_make(OP_WAIT, 0, 0);
+    op_set(&op, A_TIME, (int32_t)(1000 * draw(d, 100)));
+    add(d, &op);
+}
+
+static void story_gang(struct drawing *d)
+{
+    draw_gang(d);
+    draw_some(d, 20);
+}
+
+/* Nobody asks, and the attempt ends by its timeout. */
+static void story_timeout(struct drawing *d)
+{
+    draw_gang(d);
+    draw_some(d, 3);
+    draw_pause(d);
+    int g = pick(d, d->group, GROUPS, true);
+    if (chance(d, 40)) {
+        draw_elsewhere(d);
+    } else if (g >= 0 && chance(d, 20)) {
+        line(d, OP_NOGROUP, 'g', g);
+        d->group[g] = false;
+    } else if (g >= 0 && chance(d, 20)) {
+        draw_kin(d, g);
+    }
+}
+
+/* Others are kept out by a plan that comes to nothing. */
+static void story_kept_out(struct drawing *d)
+{
+    draw_gang(d);
+    for (int i = 0; i < 4; i++)
+        draw_member(d, -1);
+    for (int i = 0; i < 8; i++)
+        line(d, OP_FILTER, 0, 0);
+    int g = pick(d, d->group, GROUPS, true);
+    if (g >= 0 && chance(d, 60)) {
+        line(d, OP_NOGROUP, 'g', g);
+        d->group[g] = false;
+    } else {
+        draw_pause(d);
+    }
+}
+
+/* Members are refused, and then their gang fits by a word. */
+static void story_word(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS);
+    draw_members(d, g);
+    line(d, OP_CALM, 0, 0);
+    draw_group(d, g);
+}
+
+/* A result, and more often than not none that one would wish for. */
+static void draw_fault(struct drawing *d)
+{
+    struct op op = op_make(chance(d, 80) ? OP_RESULT : OP_READ, 0, 0);
+    if (chance(d, 35))
+        op_set(&op, A_UNCLEAR, 1);
+    else if (op.kind == OP_RESULT && chance(d, 45))
+        op_set(&op, A_REFUSED, 1);
+    add(d, &op);
+}
+
+/* A commit under way, and its PodGroup goes, changes, and comes again before the results are in. */
+static void story_results(struct drawing *d)
+{
+    draw_gang(d);
+    for (int i = 0; i < 8; i++)
+        line(d, OP_FILTER, 0, 0);
+    for (int i = 0; i < 8; i++)
+        line(d, OP_BIND, 0, 0);
+    int g = pick(d, d->group, GROUPS, true);
+    if (g >= 0 && chance(d, 60)) {
+        line(d, OP_NOGROUP, 'g', g);
+        for (uint32_t i = draw(d, 5); i > 0; i--)
+            draw_fault(d);
+        draw_group(d, g);
+    } else if (g >= 0 && chance(d, 50)) {
+        draw_kin(d, g);
+    } else if (g >= 0) {
+        draw_group(d, g);
+    }
+    for (uint32_t i = draw(d, 8); i > 0; i--)
+        draw_fault(d);
+    draw_some(d, 6);
+}
+
+/* Part bound by other hands, and the rest on its way: callers go, limits pass, nodes are refused.
+ */
+static void story_recovering(struct drawing *d)
+{
+    draw_gang(d);
+    draw_elsewhere(d);
+    draw_elsewhere(d);
+    for (int i = 0; i < 4; i++) {
+        struct op op = op_make(OP_FILTER, 0, 0);
+        if (chance(d, 40))
+            op_set(&op, A_HIDE, (int32_t)draw(d, 256));
+        add(d, &op);
+    }
+    for (int i = 0; i < 3; i++)
+        line(d, OP_BIND, 0, 0);
+    if (chance(d, 50))
+        line(d, OP_CLOSE, 0, 0);
+    else
+        draw_pause(d);
+    for (int i = 0; i < 4; i++)
+        line(d, chance(d, 50) ? OP_FILTER : OP_BIND, 0, 0);
+    for (int i = 0; i < 3; i++)
+        draw_fault(d);
+}
+
+static void story_done(struct drawing *d)
+{
+    draw_gang(d);
+    line(d, OP_CALM, 0, 0);
+    draw_done(d);
+    draw_some(d, 4);
+}
+
+/* Members end, are deleted, and others come in their place. */
+static void story_ends(struct drawing *d)
+{
+    for (uint32_t i = draw(d, 8); i > 0; i--)
+        draw_end(d);
+    for (uint32_t i = draw(d, 4); i > 0; i--)
+        draw_pod(d);
+}
+
+/* Little in a small cluster, and calm again and again: nothing happens by which a pod could be
+ * woken that muster has forgotten. */
+void draw_quiet(struct drawing *d)
+{
+    static void (*const stories[])(struct drawing *) = {
+        story_gang,    story_gang, story_timeout, story_timeout,    story_kept_out,
+        story_word,    story_ends, story_ends,    story_results,    story_results,
+        story_results, story_done, story_done,    story_recovering, story_recovering};
+    int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
+    for (int i = 0; i < nodes; i++)
+        set_node(d, i);
+    for (int r = 0; r < rounds; r++) {
+        stories[draw(d, ARRAY_SIZE(stories))](d);
+        line(d, OP_CALM, 0, 0);
+    }
+}
