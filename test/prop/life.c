@@ -20,10 +20,20 @@ static void hidden_return(struct model *m)
         }
 }
 
+/* A watch that is a minute late about a new pod is not modelled: muster has forgotten by then what
+ * filter said of it. */
+static void watch_catches_up(struct model *m, usec_t until)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && !m->pods[p].shown && until - m->pods[p].created > SECONDS(45))
+            objects_show(m, 'p', p);
+}
+
 /* The loop never lets a moment pass that the core asked for. */
 void let_time_pass(struct model *m, usec_t t)
 {
     usec_t to = m->now + t, next = gang_core_next(m->core);
+    watch_catches_up(m, to);
     model_step(m);
     while ((next = gang_core_next(m->core)) <= to) {
         m->now = next > m->now ? next : m->now;

@@ -287,11 +287,9 @@ static bool ask_of_gang(const struct model *m, uint32_t family, struct ask *ask)
     if (!family_valid(m, family) || !members_plain(m, family))
         return false;
     for (int g = 0; g < GROUPS; g++) {
-        if (!(family >> g & 1))
-            continue;
-        if (m->groups[g].dirty)
+        if (m->groups[g].dirty) /* it may be of the family to the core */
             return false;
-        only = g;
+        only = family >> g & 1 ? g : only;
     }
     *ask = (struct ask){.nodes = ~UINT32_C(0)};
     for (int p = 0; p < PODS; p++) {
