@@ -128,6 +128,7 @@ static void begin_binding(struct gang_core *core, struct pod *pod, struct node *
     pod->bind_tries = 0;
     pod->commit = pod->gang ? pod->gang->commits : 0;
     list_remove(&pod->in_starved);
+    list_remove(&pod->in_woken);
     if (pod->call)
         timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
     send_binding(core, pod);

@@ -170,12 +170,13 @@ struct pod {
     struct group *group; /* NULL: ordinary */
     struct gang *gang;   /* of the group; NULL: ordinary */
     struct unit *unit;   /* where it counts there */
-    struct list in_gang, in_node, in_shape, in_starved;
+    struct list in_gang, in_node, in_shape, in_starved, in_woken;
     struct node *node; /* charged there; NULL: nowhere */
     enum charge charge;
     struct slot *slot;
     uint64_t call; /* bind call not yet answered; 0: none */
     usec_t call_since;
+    usec_t woken_at;
     uint64_t woken;     /* core->wake_round when it was last woken from starving */
     bool held;          /* the call waits for the quorum; it asks for the slot's node */
     uint32_t held_node; /* id of that node */
@@ -369,6 +370,7 @@ struct gang_core {
     struct timer wake;
     uint64_t offers;     /* filter calls whose names were looked up */
     struct list starved; /* ordinary pods refused because of reservations */
+    struct list woken;   /* of these, those that were woken and not asked about since */
     char **gone;         /* ring of uids of deleted pods */
     size_t gone_at;
     struct map gone_set;

@@ -319,6 +319,7 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = called_pod(core, ev);
     if (!pod)
         return;
+    list_remove(&pod->in_woken);
     if (pod->node || pod_is_finished(pod)) {
         reply_none(core, ev, NULL,
                    reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts,

@@ -28,6 +28,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->gangs);
     list_init(&core->touched);
     list_init(&core->starved);
+    list_init(&core->woken);
     core->wake.kind = TIMER_WAKE;
     resource_number(core, "pods");
     resource_number(core, "cpu");

@@ -255,6 +255,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_node);
     list_init(&pod->in_shape);
     list_init(&pod->in_starved);
+    list_init(&pod->in_woken);
     for (int i = 0; i < POD_TIMERS; i++) {
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
         pod->timers[i].owner = pod;
@@ -280,6 +281,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     leave_shape(core, pod);
     claims_leave(core, pod);
     list_remove(&pod->in_starved);
+    list_remove(&pod->in_woken);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
     map_remove(&core->pods, pod->facts->uid);

@@ -10,7 +10,7 @@
 /* Pods kept out by reservations are woken so many at a time. */
 #define WAKES_PER_STEP 64
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
-/* By then a pod that was woken is bound, or was refused. */
+/* By then a pod that was woken is bound, or was asked about. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
 static int sent_here(const struct gang_core *core, const struct node *node)
@@ -23,10 +23,12 @@ static struct node *starved_node(struct gang_core *core, const struct pod *pod)
 {
     struct node *best = NULL;
     bool heed = pod_heeds(core, pod);
+    struct rules rules = rules_for(core, pod->shape);
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
         if (node && node_takes(node, pod->shape, sent_here(core, node), heed) &&
-            !shape_refusal(pod->shape, node) && !slots_keep_away(node, pod->facts, NULL) &&
+            !shape_refusal(pod->shape, node) && node_misfit(node, pod->shape, heed) != -2 &&
+            rules_refusal(&rules, node) == RULE_NONE &&
             (!best || node_better(pod->shape, node, best)))
             best = node;
     }
@@ -66,11 +68,31 @@ void starve(struct gang_core *core, struct pod *pod)
     core->starved_tried = 0;
 }
 
-/* A pod that was woken may be refused by the scheduler for reasons of its own: after a while its
- * share of the room is another's. */
+/*
+ * A pod that was woken, and that the scheduler neither binds nor asks about, is refused by its own
+ * plugins: such a pod sleeps on, and as long as it is nominated no pod of its priority or less gets
+ * that room. Its share is another's then.
+ */
 void wake_timer_fired(struct gang_core *core)
 {
     core->wake_again = core->starved_tried == core->freed;
+    list_for_each_safe (pod, &core->woken, struct pod, in_woken) {
+        if (pod->woken_at + WAKE_AGAIN > core->now)
+            break;
+        list_remove(&pod->in_woken);
+        if (!pod->node)
+            nominate(core, pod, NULL);
+    }
+}
+
+/* The next look at those that were woken, unless one is due already. */
+static void arm_wake(struct gang_core *core)
+{
+    if (list_empty(&core->woken) || core->wake.node.pos)
+        return;
+    const struct pod *first = CONTAINER_OF(core->woken.next, struct pod, in_woken);
+    usec_t at = first->woken_at + WAKE_AGAIN;
+    timer_set(core, &core->wake, at > core->now ? at : core->now);
 }
 
 /* The same news, or the next. */
@@ -92,6 +114,7 @@ static bool round_begins(struct gang_core *core)
  */
 void wake_starved(struct gang_core *core)
 {
+    arm_wake(core);
     if (list_empty(&core->starved) || !round_begins(core))
         return;
     const struct shape *full = NULL;
@@ -111,6 +134,9 @@ void wake_starved(struct gang_core *core)
         node->n_woken = sent_here(core, node) + 1;
         node->woken = pod->woken = core->wake_round;
         list_remove(&pod->in_starved);
+        list_remove(&pod->in_woken);
+        list_push(&core->woken, &pod->in_woken);
+        pod->woken_at = core->now;
         nominate(core, pod, node);
         if (--left == 0) { /* the rest in a step of its own */
             core->starved_tried = 0;
@@ -118,6 +144,5 @@ void wake_starved(struct gang_core *core)
             return;
         }
     }
-    if (left < WAKES_PER_STEP && !list_empty(&core->starved))
-        timer_set(core, &core->wake, core->now + WAKE_AGAIN);
+    arm_wake(core);
 }
