@@ -120,7 +120,8 @@ struct gang_pod_facts {
     char *nominated; /* status.nominatedNodeName */
     char *scheduler; /* spec.schedulerName */
     enum gang_phase phase;
-    bool deleting; /* metadata.deletionTimestamp is set */
+    bool deleting;      /* metadata.deletionTimestamp is set */
+    bool unschedulable; /* kube-scheduler tried it last in vain (condition PodScheduled) */
     int32_t priority;
     usec_t created;
     char **gates; /* names of spec.schedulingGates */

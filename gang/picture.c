@@ -438,6 +438,7 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         if (other) /* deleted and made again; the watch skipped the middle */
             take_pod_gone(core, other);
         pod = pod_new(core, facts);
+        pod->rejected = facts->unschedulable; /* before us, maybe by another life of ours */
         settle_charge(core, pod);
     } else {
         bool could = pod_plannable(core, pod);

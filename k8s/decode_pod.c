@@ -159,17 +159,22 @@ static int decode_pod_level(const json_t *spec, struct gang_pod_facts *f, struct
     return r;
 }
 
+/* The condition of that type; NULL: there is none. */
+static const json_t *condition_of(const json_t *status, const char *type)
+{
+    const json_t *conditions = json_object_get(status, "conditions");
+    for (size_t i = 0; i < json_array_size(conditions); i++)
+        if (str_eq(field_peek(json_array_get(conditions, i), "type", NULL), type))
+            return json_array_get(conditions, i);
+    return NULL;
+}
+
 /* Whether a resize was found impossible: then what is in force counts, not what is wished for.
  * Source: IsPodResizeInfeasible. */
 static bool resize_infeasible(const json_t *status)
 {
-    const json_t *conditions = json_object_get(status, "conditions");
-    for (size_t i = 0; i < json_array_size(conditions); i++) {
-        const json_t *c = json_array_get(conditions, i);
-        if (str_eq(field_peek(c, "type", NULL), "PodResizePending"))
-            return str_eq(field_peek(c, "reason", NULL), "Infeasible");
-    }
-    return false;
+    return str_eq(field_peek(condition_of(status, "PodResizePending"), "reason", NULL),
+                  "Infeasible");
 }
 
 /* What a status says is in force: the larger of its resources.requests and allocatedResources;
@@ -376,6 +381,9 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
         return -1;
     if (f->nominated && !*f->nominated)
         free(STEAL(f->nominated));
+    const json_t *scheduled = condition_of(status, "PodScheduled");
+    f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
+                       str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
     return 0;
 }
 

@@ -166,6 +166,7 @@ static const struct record_field pod_fields[] = {
     TEXT(gang_pod_facts, scheduler),
     ENUM(gang_pod_facts, phase, phases),
     BOOL(gang_pod_facts, deleting),
+    BOOL(gang_pod_facts, unschedulable),
     I32(gang_pod_facts, priority),
     I64(gang_pod_facts, created),
     TEXTS(gang_pod_facts, gates, n_gates),
