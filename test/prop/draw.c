@@ -37,6 +37,11 @@ int pick(struct drawing *d, const bool *there, int n, bool want)
     return -1;
 }
 
+int pick_group(struct drawing *d)
+{
+    return d->group[d->last] && chance(d, 70) ? d->last : pick(d, d->group, GROUPS, true);
+}
+
 /* ---- attributes ---- */
 
 enum scope { EACH, GANG }; /* GANG: the same for all members that are made together */
@@ -207,6 +212,7 @@ static void draw_cordon(struct drawing *d)
 
 void draw_group(struct drawing *d, int g)
 {
+    d->last = g;
     struct op op = op_make(OP_GROUP, 'g', g);
     draw_traits(d, &op, GANG);
     draw_traits(d, &op, EACH);
@@ -234,6 +240,7 @@ void draw_member(struct drawing *d, int g)
 
 void draw_members(struct drawing *d, int g)
 {
+    d->last = g;
     int members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
     d->member[g] = op_make(OP_POD, 'p', 0);
     draw_traits(d, &d->member[g], GANG);
@@ -374,7 +381,7 @@ static int member_of(struct drawing *d, int g)
 /* A member is bound by somebody else, and may have ended before the watch shows any of it. */
 void draw_elsewhere(struct drawing *d)
 {
-    int g = pick(d, d->group, GROUPS, true), p = g >= 0 ? member_of(d, g) : -1;
+    int g = pick_group(d), p = g >= 0 ? member_of(d, g) : -1;
     if (p < 0)
         return;
     struct op op = op_make(OP_ASSIGN, 'p', p);
@@ -428,19 +435,21 @@ void draw_kin(struct drawing *d, int g)
 /* All members of a group end; then this and that about it. */
 void draw_done(struct drawing *d)
 {
-    int g = pick(d, d->group, GROUPS, true), p;
+    int g = pick_group(d), p;
     for (p = 0; p < PODS && g >= 0; p++)
         if (d->pod[p] && op_get(&d->pod_spec[p], A_LINK, -1) == g)
             line(d, OP_SUCCEED, 'p', p);
     for (uint32_t i = draw(d, 6); g >= 0 && i > 0; i--) {
         p = member_of(d, g);
-        switch (draw(d, 10)) {
+        switch (draw(d, 12)) {
         case 0:
             draw_member(d, g);
             break;
         case 6:
         case 7:
         case 8:
+        case 10:
+        case 11:
             draw_latecomer(d, g);
             break;
         case 9:

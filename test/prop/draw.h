@@ -58,6 +58,7 @@ enum feature {
 
 struct drawing {
     uint64_t random;
+    int last; /* the group that was made, or got members, last */
     struct ops *ops;
     bool on[F_COUNT];
     bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS];
@@ -70,6 +71,8 @@ uint32_t draw(struct drawing *d, uint32_t below);
 bool chance(struct drawing *d, uint32_t percent);
 /* One of those that are (or are not) there; -1: none. */
 int pick(struct drawing *d, const bool *there, int n, bool want);
+/* The group that was made last, or any; -1: none. */
+int pick_group(struct drawing *d);
 /* Appends the operation; the watch may be late with it, and it may share its step with the next. */
 void add(struct drawing *d, struct op *op);
 /* The same with the attributes of its kind drawn. Nothing is done about a subject of -1. */

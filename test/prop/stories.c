@@ -4,6 +4,14 @@
  */
 #include "test/prop/draw.h"
 
+/* A filter call in which the scheduler offers some of the nodes only. */
+static void draw_refused(struct drawing *d)
+{
+    struct op op = op_make(OP_FILTER, 0, 0);
+    op_set(&op, A_HIDE, (int32_t)(draw(d, 256) & draw(d, 256)));
+    add(d, &op);
+}
+
 static void draw_pause(struct drawing *d)
 {
     struct op op = op_make(OP_WAIT, 0, 0);
@@ -23,8 +31,9 @@ static void story_timeout(struct drawing *d)
     draw_gang(d);
     draw_some(d, 3);
     draw_pause(d);
-    int g = pick(d, d->group, GROUPS, true);
-    if (chance(d, 40)) {
+    int g = pick_group(d);
+    if (chance(d, 60)) {
+        draw_elsewhere(d);
         draw_elsewhere(d);
     } else if (g >= 0 && chance(d, 20)) {
         line(d, OP_NOGROUP, 'g', g);
@@ -42,7 +51,9 @@ static void story_kept_out(struct drawing *d)
         draw_member(d, -1);
     for (int i = 0; i < 8; i++)
         line(d, OP_FILTER, 0, 0);
-    int g = pick(d, d->group, GROUPS, true);
+    int g = pick_group(d);
+    for (int i = 0; i < 3; i++)
+        draw_refused(d);
     if (g >= 0 && chance(d, 60)) {
         line(d, OP_NOGROUP, 'g', g);
         d->group[g] = false;
@@ -71,6 +82,77 @@ static void draw_fault(struct drawing *d)
     add(d, &op);
 }
 
+/* Members are missing again while they are hoped for, and the attempt is over. */
+static void story_hope(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS);
+    struct op op = op_make(OP_GROUP, 'g', g);
+    op_set(&op, A_MIN, 2 + (int32_t)draw(d, 3));
+    op_set(&op, A_TIMEOUT, 500 * (1 + (int32_t)draw(d, 4)));
+    d->group[g] = true;
+    d->last = g;
+    d->group_spec[g] = op;
+    add(d, &op);
+    d->member[g] = op_make(OP_POD, 'p', 0);
+    op_set(&d->member[g], A_GPUS, 1 + (int32_t)draw(d, 4));
+    size_t at = d->ops->n;
+    for (int i = op_get(&op, A_MIN, 0); i > 0; i--)
+        draw_member(d, g);
+    if (d->ops->n > at) {
+        int p = d->ops->items[d->ops->n - 1].subject;
+        line(d, OP_NOPOD, 'p', p);
+        d->pod[p] = false;
+    }
+    op = op_make(OP_WAIT, 0, 0);
+    op_set(&op, A_TIME, 500 * (1 + (int32_t)draw(d, 6)));
+    add(d, &op);
+}
+
+/*
+ * A gang that commits (or was part bound by others) and another whose plan holds the rest of the
+ * nodes: the scheduler knows nothing of that plan, and refuses a member its own place.
+ */
+static void story_refused(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS);
+    bool commits = chance(d, 60);
+    struct op op = op_make(OP_GROUP, 'g', g);
+    op_set(&op, A_MIN, commits ? 1 : 3);
+    d->group[g] = true;
+    d->last = g;
+    d->group_spec[g] = op;
+    ops_add(d->ops, &op);
+    d->member[g] = op_make(OP_POD, 'p', 0);
+    op_set(&d->member[g], A_GPUS, 1);
+    int pods[3];
+    for (int i = 0; i < 3; i++) {
+        pods[i] = pick(d, d->pod, PODS, false);
+        if (pods[i] < 0)
+            return;
+        op = d->member[g];
+        op.subject = pods[i];
+        op_set(&op, A_LINK, g);
+        ops_add(d->ops, &op);
+        d->pod[pods[i]] = true;
+        d->pod_spec[pods[i]] = op;
+    }
+    if (!commits) {
+        op = op_make(OP_ASSIGN, 'p', pods[0]);
+        op_set(&op, A_ON, (int32_t)draw(d, NODES));
+        ops_add(d->ops, &op);
+    }
+    draw_gang(d);
+    if (commits) {
+        line(d, OP_FILTER, 'p', pods[0]);
+        line(d, OP_BIND, 'p', pods[0]);
+    }
+    for (int i = 1; i < 3; i++) {
+        op = op_make(OP_FILTER, 'p', pods[i]);
+        op_set(&op, A_HIDE, 1 << draw(d, 4));
+        ops_add(d->ops, &op);
+    }
+}
+
 /* A commit under way, and its PodGroup goes, changes, and comes again before the results are in. */
 static void story_results(struct drawing *d)
 {
@@ -79,10 +161,12 @@ static void story_results(struct drawing *d)
         line(d, OP_FILTER, 0, 0);
     for (int i = 0; i < 8; i++)
         line(d, OP_BIND, 0, 0);
-    int g = pick(d, d->group, GROUPS, true);
+    int g = pick_group(d);
+    for (int i = 0; i < 3; i++)
+        draw_refused(d);
     if (g >= 0 && chance(d, 60)) {
         line(d, OP_NOGROUP, 'g', g);
-        for (uint32_t i = draw(d, 5); i > 0; i--)
+        for (uint32_t i = chance(d, 50) ? draw(d, 5) : 0; i > 0; i--)
             draw_fault(d);
         draw_group(d, g);
     } else if (g >= 0 && chance(d, 50)) {
@@ -103,10 +187,10 @@ static void story_recovering(struct drawing *d)
     draw_elsewhere(d);
     draw_elsewhere(d);
     for (int i = 0; i < 4; i++) {
-        struct op op = op_make(OP_FILTER, 0, 0);
         if (chance(d, 40))
-            op_set(&op, A_HIDE, (int32_t)draw(d, 256));
-        add(d, &op);
+            draw_refused(d);
+        else
+            line(d, OP_FILTER, 0, 0);
     }
     for (int i = 0; i < 3; i++)
         line(d, OP_BIND, 0, 0);
@@ -142,9 +226,10 @@ static void story_ends(struct drawing *d)
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_gang,    story_gang, story_timeout, story_timeout,    story_kept_out,
-        story_word,    story_ends, story_ends,    story_results,    story_results,
-        story_results, story_done, story_done,    story_recovering, story_recovering};
+        story_hope,    story_refused,    story_refused,   story_gang,    story_gang,
+        story_timeout, story_timeout,    story_kept_out,  story_word,    story_ends,
+        story_ends,    story_results,    story_results,   story_results, story_done,
+        story_done,    story_recovering, story_recovering};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
