@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -313,14 +314,19 @@ func (w *way) fullest() string {
 func (w *way) clear(which testbed.Which) {
 	w.Helper()
 	var names []string
-	for _, pod := range w.c.Recorder.Pods(which) {
+	for _, pod := range w.there(which) {
 		names = append(names, pod.Name)
 	}
 	w.c.DeletePods(w, w.ns, names...)
 	testbed.Within(w, 30*time.Second, "the pods are gone", func() error {
-		if left := len(w.c.Recorder.Pods(which)); left > 0 {
+		if left := len(w.there(which)); left > 0 {
 			return fmt.Errorf("%d are left", left)
 		}
 		return nil
 	})
+}
+
+// there are the selected pods that exist now.
+func (w *way) there(which testbed.Which) []testbed.PodRecord {
+	return slices.DeleteFunc(w.c.Recorder.Pods(which), func(p testbed.PodRecord) bool { return !p.Erased.IsZero() })
 }

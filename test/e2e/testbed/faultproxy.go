@@ -12,6 +12,8 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"k8s.io/client-go/rest"
 )
@@ -81,7 +83,25 @@ type FaultProxy struct {
 	mu     sync.Mutex
 	hook   func(context.Context, Request) Verdict
 	counts map[string]int
+	late   atomic.Int64 // nanoseconds by which watch events are delayed
 }
+
+// DelayWatches lets every piece of every watch come later from now on, so that
+// the results of calls come before what the watches show of them.
+func (p *FaultProxy) DelayWatches(by time.Duration) { p.late.Store(int64(by)) }
+
+// lateWriter delays what a watch shows.
+type lateWriter struct {
+	http.ResponseWriter
+	late *atomic.Int64
+}
+
+func (w lateWriter) Write(piece []byte) (int, error) {
+	time.Sleep(time.Duration(w.late.Load()))
+	return w.ResponseWriter.Write(piece)
+}
+
+func (w lateWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // StartFaultProxy starts a proxy that forwards everything until it is told
 // otherwise.
@@ -117,6 +137,9 @@ func (c *Cluster) StartFaultProxy(t TB) *FaultProxy {
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			switch verdict := p.decide(r); verdict.kind {
 			case forwards:
+				if r.URL.Query().Get("watch") != "" {
+					w = lateWriter{w, &p.late}
+				}
 				forward.ServeHTTP(w, r)
 			case losesReply:
 				forward.ServeHTTP(discard{http.Header{}}, r)

@@ -1,0 +1,218 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// notHere are the cells that only the core's own tests reach: on a real control
+// plane they need things to happen within one step, or a moment that nobody can
+// wait for.
+var notHere = map[string]string{
+	"Done: member is at bind": "the member must appear and be at bind in one step, or the gang is not Done any more",
+}
+
+// lastly are the happenings that are waited for: they come when time has passed,
+// and are left to the end of a batch.
+var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "RESTART"}
+
+// batchSettings give each state's gangs the times they need.
+var batchSettings = map[string]map[string]any{
+	"Planned":    {"holdSeconds": 6},
+	"Placed":     {"holdSeconds": 6},
+	"Recovering": {"holdSeconds": 6, "backoffSeconds": 2, "maxBackoffSeconds": 2},
+	"BackedOff":  {"backoffSeconds": 20},
+}
+
+// C04: muster is killed in every cell of the table of what can happen to a gang
+// (gang/table.h), each shown to be reached, while nothing that it writes but
+// Bindings arrives. Afterwards every gang is completed, nothing is bound twice
+// and nothing leaks. One muster is killed for all cells of a state.
+func TestC04_KilledInEveryCell(t *testing.T) {
+	t.Parallel()
+	byState := map[string][]cell{}
+	for _, each := range cellsOfTable(t) {
+		if notHere[each.String()] == "" {
+			byState[each.state] = append(byState[each.state], each)
+		}
+	}
+	for state, cells := range byState {
+		t.Run(state, func(t *testing.T) {
+			beside(t)
+			slices.SortStableFunc(cells, func(a, b cell) int {
+				return slices.Index(lastly, a.id) - slices.Index(lastly, b.id)
+			})
+			killIn(t, batchSettings[state], cells)
+		})
+	}
+}
+
+// killIn is one batch: a gang for every cell, one kill for all.
+func killIn(t *testing.T, config map[string]any, cells []cell) {
+	t.Helper()
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
+	gates := newGates(t, c)
+	m := c.StartMuster(t, testbed.MusterOptions{Through: gates.api, Config: config})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: gates.inFrontOf(t, m)})
+	var points []*point
+	for _, each := range cells {
+		ns := strings.ToLower(strings.ReplaceAll(each.id, "_", "-"))
+		points = append(points, &point{cell: each, way: way{T: t, c: c, m: m, gates: gates, ns: ns,
+			gang: testbed.InGang(testbed.Sigs, ns, wayGroup)}})
+	}
+	points = eachPoint(t, "built", points, func(p *point) {
+		c.Namespace(p, p.ns)
+		if strings.ContainsAny(p.leads, "CR") || strings.HasPrefix(p.id, "BOUND_") {
+			c.Recorder.Excuse(testbed.Sigs.Key(p.ns, wayGroup)) // a commit is cut short
+		}
+		builders[p.state](p)
+	})
+
+	gates.freeze()
+	gates.refusing(verdictOf(points))
+	for _, p := range points {
+		p.T = t
+		p.happens()
+	}
+	m.Kill()
+	gates.thaw()
+	gates.refusing(nil)
+	for _, p := range points {
+		gates.release(p.ns)
+	}
+	m.Start(t)
+	if slices.ContainsFunc(points, func(p *point) bool { return p.is("RESTART") }) {
+		m.Kill() // in the cell of a restart itself
+		m.Start(t)
+	}
+	points = eachPoint(t, "whole", points, (*point).becomesWhole)
+	for _, p := range points {
+		p.T = t
+		p.clear(testbed.InNamespace(p.ns))
+	}
+	m.WaitNoLeaks(t)
+}
+
+// eachPoint does something for all points at once, in tests of their own, and
+// returns those for which it went well.
+func eachPoint(t *testing.T, what string, points []*point, do func(*point)) []*point {
+	t.Helper()
+	good := make([]bool, len(points))
+	var all sync.WaitGroup
+	for i, p := range points {
+		all.Go(func() {
+			good[i] = t.Run(p.ns+"/"+what, func(t *testing.T) {
+				p.T = t
+				do(p)
+			})
+		})
+	}
+	all.Wait()
+	var left []*point
+	for i, p := range points {
+		if good[i] {
+			left = append(left, p)
+		}
+	}
+	return left
+}
+
+// happens makes the point's cell come true, and checks that it was counted.
+func (p *point) happens() {
+	if p.is("RESTART") {
+		return // comes with the kill
+	}
+	before := p.reached()
+	if slices.Contains(lastly, p.id) {
+		before = 0 // time passes for all gangs of the batch: it may have come already
+	}
+	defer p.gates.api.DelayWatches(0)
+	for range 4 {
+		happenings[p.id](p)
+		patience, again := racing[p.String()]
+		if !again {
+			patience = 25 * time.Second
+		}
+		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+			if p.reached() > before {
+				return
+			}
+		}
+		if !again {
+			break
+		}
+	}
+	p.Errorf("the cell %q is not reached; the gang is %+v", p, p.m.GangPods(p, p.ns, wayGroup))
+}
+
+// racing are the cells where two things must come in one order, or in one step:
+// they are tried again after some time.
+var racing = map[string]time.Duration{
+	"Done: member seen on a node":   time.Second,
+	"Done: member succeeded":        time.Second,
+	"Assembling: Binding succeeded": 12 * time.Second, // a Binding that hangs is sent again after ten
+	"Committing: Binding succeeded": 12 * time.Second,
+	"Recovering: Binding succeeded": 12 * time.Second,
+}
+
+// reached is how often the cell was counted.
+func (p *point) reached() float64 {
+	return p.m.Metrics(p).Sum("muster_happenings_total",
+		fmt.Sprintf("state=%q", p.state), fmt.Sprintf("happening=%q", p.happening))
+}
+
+// becomesWhole gives the gang whatever it may lack and waits for it.
+func (p *point) becomesWhole() {
+	p.repairGroup()
+	p.c.AddNodes(p, p.node("x"), p.node("y"), p.node("z"))
+	there := 0
+	for _, pod := range p.c.Recorder.Pods(p.gang) {
+		switch {
+		case !pod.Erased.IsZero():
+		case pod.Latest.DeletionTimestamp != nil:
+			p.c.PatchPod(p, p.ns, pod.Name, map[string]any{"metadata": map[string]any{"finalizers": nil}})
+		case pod.Bound.IsZero() && pod.Latest.Spec.SchedulerName == lateScheduler && pod.Finished.IsZero():
+			p.c.DeletePods(p, p.ns, pod.Name)
+		default:
+			there++
+		}
+	}
+	var names []string
+	for i := there; i < wayMembers; i++ {
+		names = append(names, fmt.Sprintf("repair-%d", i))
+	}
+	p.c.AddPods(p, p.members(names...)...)
+	testbed.Within(p, 60*time.Second, "the gang is whole", func() error {
+		bound := 0
+		for _, pod := range p.c.Recorder.Pods(p.gang) {
+			if pod.Erased.IsZero() && (!pod.Bound.IsZero() || pod.Latest.Status.Phase == corev1.PodSucceeded) {
+				bound++
+			}
+		}
+		gang := p.m.Gang(p, p.ns, wayGroup)
+		if bound < wayMembers || (gang.State != "Placed" && gang.State != "Done") {
+			return fmt.Errorf("%d members are bound: %+v", bound, gang)
+		}
+		return nil
+	})
+}
+
+// repairGroup makes the PodGroup what it was.
+func (p *point) repairGroup() {
+	switch {
+	case p.is("GROUP_GONE"), p.state == "Assembling" && p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR"):
+		p.group(wayMembers, nil)
+	case p.is("FAMILY"):
+		p.c.AnnotatePodGroup(p, testbed.Sigs, p.ns, wayGroup, gangGroups, nil)
+	}
+	p.c.EditPodGroup(p, testbed.Sigs, p.ns, wayGroup,
+		map[string]any{"minMember": wayMembers, "scheduleTimeoutSeconds": nil})
+}

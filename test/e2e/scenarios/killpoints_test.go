@@ -1,0 +1,526 @@
+package scenarios
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// cell is one of gang/table.h: something that can happen to a gang in a state.
+type cell struct {
+	state, happening string
+	id               string // of the happening in the table
+	leads            string // to these states, a letter each
+}
+
+func (c cell) String() string { return c.state + ": " + c.happening }
+
+var rowOfTable = regexp.MustCompile(`(?m)^    X\((\w+), "([^"]+)"((?:, "[A-Z]*"){8}), "`)
+
+// cellsOfTable reads every cell that is not empty out of gang/table.h.
+func cellsOfTable(t *testing.T) []cell {
+	t.Helper()
+	states := []string{"Assembling", "Waiting", "Planned", "Committing", "Placed", "Recovering", "BackedOff", "Done"}
+	rows := rowOfTable.FindAllStringSubmatch(read(t, filepath.Join(testbed.Root(t), "gang/table.h")), -1)
+	var cells []cell
+	for _, row := range rows {
+		for i, letters := range strings.Split(row[3], ", ")[1:] {
+			if letters = strings.Trim(letters, `"`); letters != "" {
+				cells = append(cells, cell{states[i], row[2], row[1], letters})
+			}
+		}
+	}
+	if len(rows) < 20 || len(cells) < 100 {
+		t.Fatalf("only %d rows and %d cells were found in gang/table.h: has its form changed?", len(rows), len(cells))
+	}
+	return cells
+}
+
+// point is a gang of eight that is brought to a state, where something happens
+// to it, at which muster is killed.
+type point struct {
+	way
+	cell
+	tries int
+}
+
+// Names of members beside the eight.
+const (
+	extra  = "extra"
+	second = "extra-2"
+)
+
+// is says whether the point is about one of these happenings.
+func (p *point) is(ids ...string) bool { return slices.Contains(ids, p.id) }
+
+// group makes the PodGroup.
+func (p *point) group(minMember int, spec map[string]any) {
+	p.c.Add(p, testbed.Sigs.PodGroup(p.ns, wayGroup, minMember, spec))
+}
+
+// late adds a member that no scheduler asks for.
+func (p *point) late(name string) {
+	pod := p.members(name)[0]
+	pod.Spec.SchedulerName = lateScheduler
+	p.c.AddPods(p, pod)
+}
+
+// atOnce adds a member to a Done gang and does something with it, which is to come
+// to muster in one piece: after the first half of it the gang is not Done.
+func (p *point) atOnce(do func(name string)) {
+	p.Helper()
+	p.waitState("Done", anyhow) // again, maybe
+	p.tries++
+	pod := p.members(fmt.Sprintf("%s-try-%d", extra, p.tries))[0]
+	pod.Spec.SchedulerName = lateScheduler
+	testbed.RunningFor(100 * time.Millisecond)(pod)
+	p.m.Pause()
+	defer p.m.Resume()
+	p.c.AddPods(p, pod)
+	do(pod.Name)
+}
+
+// going adds a pod and deletes it; it stays, because something finalizes it.
+func (p *point) going(name string) {
+	pod := p.members(name)[0]
+	pod.Spec.SchedulerName = lateScheduler
+	pod.Finalizers = []string{"e2e.muster.dev/stays"}
+	p.c.AddPods(p, pod)
+	p.c.DeletePods(p, p.ns, name)
+	p.waitState(p.state, func(g testbed.Gang) bool { return g.Members == wayMembers && len(g.Pods) > wayMembers })
+}
+
+func (p *point) waitState(state string, and func(testbed.Gang) bool) {
+	p.Helper()
+	testbed.Within(p, 60*time.Second, p.ns+" is "+state, func() error {
+		gang := p.m.GangPods(p, p.ns, wayGroup)
+		if gang.State != state || !and(gang) {
+			return fmt.Errorf("it is %+v", gang)
+		}
+		return nil
+	})
+}
+
+func anyhow(testbed.Gang) bool { return true }
+
+// builders bring a gang into a state, as far as the happening allows it.
+var builders = map[string]func(*point){
+	"Assembling": (*point).buildAssembling,
+	"Waiting":    (*point).buildWaiting,
+	"Planned":    (*point).buildPlanned,
+	"Committing": (*point).buildCommitting,
+	"Placed":     (*point).buildPlaced,
+	"Recovering": (*point).buildRecovering,
+	"BackedOff":  (*point).buildBackedOff,
+	"Done":       (*point).buildDone,
+}
+
+func (p *point) nodes(names ...string) {
+	for _, name := range names {
+		p.c.AddNodes(p, p.node(name))
+	}
+	// One that fits nobody, for the scheduler to offer.
+	p.c.AddNodes(p, testbed.Node(p.ns+"-tiny", nil, testbed.Labelled(pool, p.ns)))
+}
+
+func (p *point) buildAssembling() {
+	switch {
+	case p.is("HOPE_OVER", "ROOM_MORE"):
+		// The window of hope is short: the gang comes when it happens.
+		p.nodes()
+		p.group(wayMembers, nil)
+	case p.is("ATTEMPT_OVER"):
+		p.nodes("a")
+		p.group(wayMembers, map[string]any{"scheduleTimeoutSeconds": int64(2)})
+	case p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR"):
+		p.nodes("a", "b", "c")
+		p.gates.set(p.ns, wayMembers, 0)
+		p.group(wayMembers, nil)
+		p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+		testbed.Within(p, 30*time.Second, "all Bindings are under way", func() error {
+			if n := p.gates.waiting(p.gates.bindings, p.ns); n != wayMembers {
+				return fmt.Errorf("%d are", n)
+			}
+			return nil
+		})
+		p.c.DeletePodGroup(p, testbed.Sigs, p.ns, wayGroup)
+		p.waitState("Assembling", anyhow)
+	default:
+		p.nodes("a", "b", "c")
+		p.group(wayMembers, nil)
+		p.c.AddPods(p, p.members(memberNames(wayMembers-1)...)...)
+		p.waitState("Assembling", func(g testbed.Gang) bool { return g.Members == wayMembers-1 && g.Planned == 0 })
+	}
+}
+
+func (p *point) buildWaiting() {
+	p.nodes("a")
+	spec := map[string]any{}
+	if p.is("ATTEMPT_OVER") {
+		spec["scheduleTimeoutSeconds"] = int64(8)
+	}
+	p.group(wayMembers, spec)
+	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+	p.waitState("Waiting", func(g testbed.Gang) bool { return g.Members == wayMembers })
+}
+
+func (p *point) buildPlanned() {
+	p.nodes("a", "b", "c")
+	spec := map[string]any{}
+	members := wayMembers
+	switch {
+	case p.is("HOPE_OVER"):
+		return // as above
+	case p.is("CALL_LOST"):
+		p.gates.set(p.ns, 0, 3)
+	default:
+		p.gates.set(p.ns, wayMembers-1, 3)
+	}
+	if p.is("ATTEMPT_OVER") {
+		spec["scheduleTimeoutSeconds"] = int64(8)
+	}
+	p.group(wayMembers, spec)
+	p.c.AddPods(p, p.members(memberNames(members)...)...)
+	p.waitState("Planned", func(g testbed.Gang) bool { return g.Planned == wayMembers })
+}
+
+func (p *point) buildCommitting() {
+	p.nodes("a", "b", "c")
+	p.gates.set(p.ns, wayMembers, 3)
+	p.group(wayMembers, nil)
+	if p.is("ROOM_LESS", "FILTERED", "REFUSED", "AT_BIND") {
+		p.late(extra) // it has a place, and does not come for it
+	}
+	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+	p.waitState("Committing", func(g testbed.Gang) bool { return g.Bound == 3 })
+}
+
+func (p *point) buildPlaced() {
+	p.nodes("a", "b", "c")
+	p.gates.set(p.ns, unlimited, wayMembers)
+	p.group(wayMembers, nil)
+	if p.is("ROOM_LESS", "LOOK_AGAIN") {
+		p.late(extra)
+	}
+	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+	p.waitState("Placed", func(g testbed.Gang) bool { return g.Bound == wayMembers })
+	p.c.Recorder.WaitBound(p, p.gang, wayMembers, 30*time.Second)
+	if p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR") {
+		p.c.AddPods(p, p.members(extra)...)
+		testbed.Within(p, 30*time.Second, "its Binding is under way", func() error {
+			if n := p.gates.waiting(p.gates.bindings, p.ns); n != 1 {
+				return fmt.Errorf("%d are", n)
+			}
+			return nil
+		})
+	}
+}
+
+// buildRecovering breaks a commit: six members are bound and two have gone.
+func (p *point) buildRecovering() {
+	p.nodes("a", "b", "c")
+	p.gates.set(p.ns, unlimited, 3)
+	p.group(wayMembers, nil)
+	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+	p.waitState("Committing", func(g testbed.Gang) bool { return g.Bound == 3 })
+	p.c.Recorder.WaitBound(p, p.gang, 3, 30*time.Second)
+	if p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR") {
+		// The commit loses its PodGroup and gets another; Bindings are under way.
+		p.c.DeletePodGroup(p, testbed.Sigs, p.ns, wayGroup)
+		p.waitState("Assembling", anyhow)
+		p.group(wayMembers, nil)
+		p.waitState("Recovering", anyhow)
+		return
+	}
+	p.c.DeletePods(p, p.ns, p.unbound()[:2]...)
+	p.gates.release(p.ns)
+	p.waitState("Recovering", func(g testbed.Gang) bool { return g.Bound == wayMembers-2 })
+	if p.is("ROOM_MORE") {
+		for _, node := range []string{"a", "b", "c"} {
+			p.c.Cordon(p, p.ns+"-"+node, true)
+		}
+	}
+	if p.is("ATTEMPT_OVER", "BACKOFF_OVER") {
+		p.c.EditPodGroup(p, testbed.Sigs, p.ns, wayGroup, map[string]any{"scheduleTimeoutSeconds": 4})
+	}
+	p.late(extra)
+	p.late(second)
+	if !p.is("ROOM_MORE") {
+		p.waitState("Recovering", func(g testbed.Gang) bool { return g.Planned == 2 })
+	}
+}
+
+func (p *point) buildBackedOff() {
+	p.nodes("a")
+	p.group(wayMembers, map[string]any{"scheduleTimeoutSeconds": int64(1)})
+	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+	p.waitState("BackedOff", func(g testbed.Gang) bool { return g.Members == wayMembers })
+}
+
+func (p *point) buildDone() {
+	p.nodes("a", "b", "c")
+	p.group(wayMembers, nil)
+	pods := p.members(memberNames(wayMembers)...)
+	for _, pod := range pods {
+		testbed.RunningFor(100 * time.Millisecond)(pod)
+	}
+	p.c.AddPods(p, pods...)
+	p.waitState("Done", anyhow)
+}
+
+// one is a member that is not bound, or any where all are.
+func (p *point) one() string {
+	if names := p.unbound(); len(names) > 0 {
+		return names[0]
+	}
+	return p.c.Recorder.Pods(p.gang)[0].Name
+}
+
+func (p *point) record(name string) testbed.PodRecord {
+	p.Helper()
+	p.c.Recorder.WaitExist(p, testbed.Named(p.ns, name), 1, 10*time.Second)
+	return p.c.Recorder.Pods(testbed.Named(p.ns, name))[0]
+}
+
+// slot is the node of a member's place.
+func (p *point) slot(name string) string {
+	for _, pod := range p.m.GangPods(p, p.ns, wayGroup).Pods {
+		if pod.Name == name && pod.Slot != "" {
+			return pod.Slot
+		}
+	}
+	return p.ns + "-a"
+}
+
+// ask calls a verb as the scheduler would; a bind call may be held, so it is
+// not waited for.
+func (p *point) ask(ctx context.Context, verb string, question map[string]any) {
+	p.Helper()
+	body, err := json.Marshal(question)
+	if err != nil {
+		p.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.m.Verbs+"/scheduler/"+verb, bytes.NewReader(body))
+	if err != nil {
+		p.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	go func() {
+		if reply, err := http.DefaultClient.Do(request); err == nil {
+			reply.Body.Close()
+		}
+	}()
+}
+
+func (p *point) filter(name string, nodes ...string) {
+	p.Helper()
+	p.ask(context.Background(), "filter", map[string]any{"Pod": p.record(name).Latest, "Nodes": nil, "NodeNames": nodes})
+}
+
+func (p *point) bind(ctx context.Context, name, node string) {
+	p.Helper()
+	p.ask(ctx, "bind", map[string]any{
+		"PodName": name, "PodNamespace": p.ns, "PodUID": p.record(name).UID, "Node": node})
+}
+
+// byHand binds a pod without muster and without a scheduler.
+func (p *point) byHand(name, node string) {
+	p.Helper()
+	if err := p.c.Bind(p.ns, name, node, false); err != nil {
+		p.Fatal(err)
+	}
+}
+
+const gangGroups = "gang.scheduling.koordinator.sh/groups"
+
+// happenings make each row of the table come true.
+var happenings = map[string]func(*point){
+	"MEMBER_NEW": func(p *point) { p.late("newcomer") },
+	"MEMBER_LOST": func(p *point) {
+		p.c.DeletePods(p, p.ns, p.one())
+	},
+	"MEMBER_ENDED": func(p *point) {
+		if p.state == "Done" {
+			p.atOnce(func(name string) { p.c.SetPodPhase(p, p.ns, name, corev1.PodSucceeded) })
+			return
+		}
+		p.c.SetPodPhase(p, p.ns, p.one(), corev1.PodSucceeded)
+	},
+	"MEMBER_BOUND": func(p *point) {
+		switch p.state {
+		case "Placed":
+			p.late(extra)
+			p.byHand(extra, p.ns+"-c")
+			return
+		case "Done":
+			p.atOnce(func(name string) { p.byHand(name, p.ns+"-c") })
+			return
+		}
+		name := p.one()
+		node := p.slot(name)
+		for _, pod := range p.m.GangPods(p, p.ns, wayGroup).Pods {
+			if pod.Name == name && pod.Node != "" {
+				node = pod.Node // its Binding is under way there
+			}
+		}
+		p.byHand(name, node)
+	},
+	"MEMBER_CHANGED": func(p *point) { p.c.LabelPod(p, p.ns, p.one(), "e2e.muster.dev/changed", "yes") },
+	"GROUP_SET": func(p *point) {
+		p.c.EditPodGroup(p, testbed.Sigs, p.ns, wayGroup, map[string]any{"scheduleTimeoutSeconds": 999})
+	},
+	"GROUP_GONE": func(p *point) { p.c.DeletePodGroup(p, testbed.Sigs, p.ns, wayGroup) },
+	"FAMILY": func(p *point) {
+		kin := testbed.Sigs.PodGroup(p.ns, "kin", 1, nil)
+		kin.SetAnnotations(map[string]string{gangGroups: fmt.Sprintf(`["%s/%s"]`, p.ns, wayGroup)})
+		p.c.Add(p, kin)
+		p.c.AnnotatePodGroup(p, testbed.Sigs, p.ns, wayGroup, gangGroups, fmt.Sprintf(`["%s/kin"]`, p.ns))
+	},
+	"ROOM_MORE": func(p *point) {
+		switch p.state {
+		case "Assembling":
+			p.c.AddPods(p, p.members(memberNames(wayMembers-1)...)...)
+			p.waitState("Assembling", func(g testbed.Gang) bool { return g.Members > 0 })
+			p.c.AddNodes(p, p.node("a"), p.node("b"), p.node("c"))
+		case "Recovering":
+			p.c.Cordon(p, p.ns+"-c", false)
+		default:
+			p.c.AddNodes(p, p.node("d"))
+		}
+	},
+	"ROOM_LESS": func(p *point) {
+		node := p.slot(extra)
+		if p.state == "Planned" {
+			node = p.fullest()
+		}
+		p.c.Cordon(p, node, true)
+	},
+	"FILTERED": func(p *point) {
+		name := p.one()
+		switch p.state {
+		case "Committing":
+			name = extra
+		case "Placed":
+			name = extra
+			p.late(extra)
+		case "Done": // one that is going is no member any more, and is asked for all the same
+			name = extra
+			p.going(extra)
+		}
+		p.filter(name, p.ns+"-a")
+	},
+	"REFUSED": func(p *point) {
+		name := extra
+		if p.state == "Planned" {
+			name = p.notAsked()
+		}
+		p.filter(name, p.ns+"-tiny")
+	},
+	"AT_BIND": func(p *point) {
+		name := extra
+		switch p.state {
+		case "Placed", "Done":
+			p.late(extra)
+			p.bind(context.Background(), extra, p.ns+"-c")
+			return
+		case "Planned":
+			name = p.notAsked()
+		case "Assembling", "Waiting", "BackedOff":
+			name = p.one()
+		}
+		p.bind(context.Background(), name, p.slot(name))
+	},
+	"CALL_LOST": func(p *point) {
+		name := extra
+		if p.state == "Planned" {
+			name = p.one()
+		}
+		ctx, hangUp := context.WithCancel(context.Background())
+		p.bind(ctx, name, p.slot(name))
+		p.waitState(p.state, func(g testbed.Gang) bool { return g.Held == 1 })
+		hangUp()
+	},
+	"BOUND_OK": func(p *point) {
+		// The result comes before the watch shows it.
+		p.gates.api.DelayWatches(300 * time.Millisecond)
+		p.gates.letOne(p.ns)
+	},
+	"BOUND_REFUSED": func(p *point) { p.gates.letOne(p.ns) }, // and see verdictOf
+	"BOUND_UNCLEAR": func(p *point) { p.gates.letOne(p.ns) },
+	"HOPE_OVER": func(p *point) {
+		if p.state == "Planned" {
+			p.group(wayMembers, nil)
+		}
+		p.c.AddPods(p, p.members(memberNames(wayMembers-1)...)...)
+	},
+	"HOLD_OVER": func(p *point) {
+		if p.state == "Recovering" {
+			p.bind(context.Background(), extra, p.slot(extra))
+		}
+	},
+	"ATTEMPT_OVER": func(p *point) {
+		if p.state == "Assembling" { // an attempt begins, and one member goes: another may come yet
+			p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+			p.waitState("Waiting", anyhow)
+			p.c.DeletePods(p, p.ns, p.one())
+		} // else time passes
+	},
+	"BACKOFF_OVER": func(*point) {},
+	"LOOK_AGAIN": func(p *point) {
+		switch p.state {
+		case "Planned":
+			p.filter(p.notAsked(), p.ns+"-tiny") // believed for two seconds
+		case "Committing":
+			p.gates.letOne(p.ns)
+			p.gates.letOne(p.ns)
+			p.late(extra)
+		case "Done":
+			for _, name := range memberNames(3) {
+				p.c.DeletePods(p, p.ns, name)
+			}
+		case "Recovering":
+			for _, name := range []string{"again-1", "again-2", "again-3"} {
+				p.late(name)
+			}
+		}
+	},
+	"RESTART": func(*point) {},
+}
+
+// verdictOf refuses, or answers unclearly, the Binding that is let through.
+func verdictOf(points []*point) func(testbed.Request) testbed.Verdict {
+	return func(r testbed.Request) testbed.Verdict {
+		for _, p := range points {
+			switch {
+			case p.ns == r.Namespace && p.is("BOUND_REFUSED"):
+				return testbed.Answer(http.StatusUnprocessableEntity, "no")
+			case p.ns == r.Namespace && p.is("BOUND_UNCLEAR"):
+				return testbed.Answer(http.StatusInternalServerError, "perhaps")
+			}
+		}
+		return testbed.Forward
+	}
+}
+
+// notAsked is the member whose bind call has not come to muster.
+func (p *point) notAsked() string {
+	p.Helper()
+	for _, pod := range p.m.GangPods(p, p.ns, wayGroup).Pods {
+		if pod.State != "Held" && pod.Slot != "" {
+			return pod.Name
+		}
+	}
+	return p.one()
+}
