@@ -320,6 +320,10 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
     if (!pod)
         return;
     list_remove(&pod->in_woken);
+    if (pod->charge == CHARGE_BINDING) { /* it may still be refused: the scheduler asks again */
+        reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
+        return;
+    }
     if (pod->node || pod_is_finished(pod)) {
         reply_none(core, ev, NULL,
                    reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts,

@@ -495,6 +495,7 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
     regroup(core, group);
     tell_referrers(core, group);
     gang_group_facts_free(old);
+    core->starved_tried = 0; /* there may be room for later members that were kept out */
     gang_touch(core, group->gang);
 }
 

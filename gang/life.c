@@ -323,11 +323,14 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
             gang->retry = true; /* a slot was lost, or a member came: complete the plan */
     }
     if (some && gang->state != GANG_COMMITTING) {
-        if (gang->state != GANG_RECOVERING) { /* no attempt goes on: the next plan begins one */
+        if (gang->state !=
+            GANG_RECOVERING) { /* another attempt: what is left of the plan, or the next */
             timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
             timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+            gang_enter(core, gang, GANG_RECOVERING);
+            if (gang->n_slots)
+                begin_attempt(core, gang);
         }
-        gang_enter(core, gang, GANG_RECOVERING);
     } else if (gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
         gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
         gang->retry = true;
