@@ -337,7 +337,7 @@ static void see_gang(void *arg, const struct gang_view *v)
     int g = v->root->name[1] - '0';
     seen->known[g] = true;
     seen->state[g] = v->status.state;
-    seen->planned[g] = v->planned;
+    seen->planned[g] |= v->planned > 0; /* of any PodGroup of the gang */
     seen->any_waits |= lacks_plan(seen, g);
 }
 
