@@ -364,14 +364,7 @@ static bool doubted(const struct model *m, uint32_t family)
     return false;
 }
 
-/* What the core says of a gang that stands back by rule. */
-struct back {
-    bool pauses; /* it backs off, or gives back for a while what it reserved in vain */
-    bool heeds;  /* what is kept for one that has waited too long is not for it */
-    bool keeper; /* there is such a one */
-};
-
-static struct back stands_back(const struct model *m, int g)
+struct back oracle_back(const struct model *m, int g)
 {
     struct gang_ref ref = facts_ref(g);
     struct gang_explained why;
@@ -405,7 +398,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         uint32_t family = family_of(m, g);
         if (!doubted(m, family) && ask_of_gang(m, family, &ask) && fits(&ask, left) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
-            !stands_back(m, g).pauses && !stands_back(m, g).heeds)
+            !oracle_back(m, g).pauses && !oracle_back(m, g).heeds)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
@@ -559,7 +552,7 @@ char *oracle_calm(struct model *m)
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
         /* With few holds gangs may keep each other from their quorum for ever. */
-        struct back back = stands_back(m, g);
+        struct back back = oracle_back(m, g);
         keeper |= back.keeper;
         if (!seen.known[g] || seen.state[g] == GANG_PLACED || op_has(&m->config, A_HOLDS))
             continue;

@@ -29,6 +29,14 @@ void oracle_refused(struct model *m, int p, uint32_t offered, bool sample);
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);
 
+/* What the core says of a gang that stands back by rule. */
+struct back {
+    bool pauses; /* it backs off, or gives back for a while what it reserved in vain */
+    bool heeds;  /* what is kept for one that has waited too long is not for it */
+    bool keeper; /* there is such a one */
+};
+struct back oracle_back(const struct model *m, int g);
+
 /* What the node has less what the core must have charged there. */
 void oracle_left(const struct model *m, int n, int64_t left[RESOURCES]);
 /* The core may think that the pod could run there. */
