@@ -65,19 +65,29 @@ static void forget_kept(struct gang_core *core)
         }
 }
 
+/* Keeps what the gang could use some day; false: it could not run on the empty cluster. */
+static bool keep_places(struct gang_core *core, struct gang *gang)
+{
+    forget_kept(core);
+    core->keeper = gang;
+    if (place_some_day(core, gang, keep))
+        return true;
+    if (core->config.strict_order) /* what comes after it waits all the same */
+        return true;
+    forget_kept(core);
+    core->keeper = NULL;
+    return false;
+}
+
 void keep_for(struct gang_core *core, struct gang *gang)
 {
     struct gang *before = core->keeper;
     if (before && before != gang && by_order(&before, &gang) < 0)
         return;
-    forget_kept(core);
-    core->keeper = gang;
-    /* A gang that could not run on the empty cluster keeps nothing from others, unless they
-     * asked for strict order. */
-    if (!place_some_day(core, gang, keep) && !core->config.strict_order) {
-        forget_kept(core);
-        core->keeper = NULL;
-    }
+    if (!keep_places(core, gang) && before && before != gang)
+        keep_places(core, before);
+    if (before && before != core->keeper)
+        core->freed = ++core->clock; /* what the one before kept is another's */
 }
 
 void keep_end(struct gang_core *core, struct gang *gang)

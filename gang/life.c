@@ -328,6 +328,7 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
             timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
             timer_stop(core, &gang->timers[TIMER_BACKOFF]);
             gang_enter(core, gang, GANG_RECOVERING);
+            gang->retry = true;
             if (gang->n_slots)
                 begin_attempt(core, gang);
         }
