@@ -128,7 +128,8 @@ func TestC11_KAISubgroups(t *testing.T) {
 	gang := testbed.InGang(testbed.KAI, "serving", "inference")
 	c.Recorder.Expect(testbed.KAI.Key("serving", "inference"), 5)
 	apply(t, c, "subgroups/kai-prefill-decode.yaml")
-	c.Recorder.AllSay(t, gang, 6, "gang serving/inference: 5 members needed, room for")
+	c.WaitCondition(t, testbed.KAI, "serving", "inference", metav1.Condition{
+		Type: "PodGroupScheduled", Status: "False", Message: "5 members needed, room for"})
 	c.Recorder.NoneBound(t, gang)
 
 	c.AddNodes(t, testbed.Node("c", testbed.GPUs(2)))
