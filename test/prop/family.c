@@ -88,13 +88,14 @@ static bool ties_valid(const struct model *m, int g)
     return true;
 }
 
-/* Whether children of a parent count beside its own subgroups is not for this model to say. */
+/* How children of a parent count beside its own subgroups, or up to its maximum, is not for this
+ * model to say. */
 static bool mixed_tree(const struct model *m, int g, const struct op *asks)
 {
     bool children = false;
     for (int h = 0; h < GROUPS; h++)
         children |= parent_of(m, h) == g;
-    return children && (subgroups_of(asks) || op_has(asks, A_SPLIT));
+    return children && (subgroups_of(asks) || op_has(asks, A_SPLIT) || op_has(asks, A_MAX));
 }
 
 bool family_valid(const struct model *m, uint32_t family)

@@ -532,13 +532,24 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     return family_whole(m, UINT32_C(1) << g, has);
 }
 
-/* A Recovering gang that the scheduler does not let be whole comes back again and again; what it
- * keeps from others meanwhile is refused to them in vain. */
-static bool some_recover(const struct gangs_seen *seen)
+/*
+ * A gang that waits for what muster cannot see, or for holds: it is planned again and again, and
+ * what it keeps meanwhile is refused to others in vain. Two of them can take turns for ever.
+ */
+static bool in_vain(const struct model *m, const struct gangs_seen *seen, int but)
 {
-    for (int g = 0; g < GROUPS; g++)
-        if (seen->known[g] && seen->state[g] == GANG_RECOVERING)
+    for (int p = 0; p < PODS; p++) {
+        const struct op *spec = &m->pods[p].spec;
+        int g = pod_group(&m->pods[p]);
+        if (g < 0 || g == but || !plannable(&m->pods[p]))
+            continue;
+        bool placed = false;
+        for (uint32_t family = family_of(m, g), h = 0; h < GROUPS; h++)
+            placed |= family >> h & 1 && seen->known[h] && seen->state[h] == GANG_PLACED;
+        if (!placed && (op_has(spec, A_FORBID) || op_has(spec, A_USES) || has_app_rules(spec) ||
+                        op_has(&m->config, A_HOLDS)))
             return true;
+    }
     return false;
 }
 
@@ -558,11 +569,11 @@ char *oracle_calm(struct model *m)
             continue;
         uint32_t family = family_of(m, g);
         if (ask_of_gang(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
-            !back.heeds && !(doubted(m, family) && some_recover(&seen)))
+            !back.heeds && !in_vain(m, &seen, g))
             return xasprintf("gang g%d is %s, and %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);
     }
-    for (int p = 0; p < PODS && !keeper; p++) {
+    for (int p = 0; p < PODS && !keeper && !in_vain(m, &seen, -1); p++) {
         if (!plannable(&m->pods[p]) || !passes_singly(m, p, &seen))
             continue;
         int n = room_for(m, p, left);

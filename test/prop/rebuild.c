@@ -135,10 +135,11 @@ static void same_decisions(struct model *m, const struct picture *a, const struc
                        a->slot[p], b->slot[p]);
 }
 
+/* A Binding, or a pod that is gone and that no watch will tell of. */
 static bool in_flight(const struct model *m)
 {
     for (int p = 0; p < PODS; p++)
-        if (m->pods[p].charged == CHARGED_BINDING)
+        if (m->pods[p].charged == CHARGED_BINDING || m->pods[p].ghost)
             return true;
     return false;
 }
