@@ -302,9 +302,11 @@ static bool choose(const struct gang *gang, struct unit *unit, int *ret)
     for (size_t k = 0; k < n; k++)
         at_hand -= options[k].unit->t.plannable;
     int still = unit->min_pods - unit->t.bound - unit->t.binding;
+    int here = still - unit->t.slots;
     for (; i < n; i++) {
         /* Beyond those that are needed, more are chosen only to make up the number of members. */
-        if (i >= needed && (gang->hoping || at_hand >= still || !options[i].able))
+        if (i >= needed && (gang->hoping || at_hand >= still || !options[i].able ||
+                            options[i].lacks > here - below))
             break;
         int lacks;
         if (!options[i].able || !choose(gang, options[i].unit, &lacks))
@@ -314,8 +316,7 @@ static bool choose(const struct gang *gang, struct unit *unit, int *ret)
     }
     if (i < needed)
         return false;
-    int here = unit->min_pods - unit->t.bound - unit->t.binding - unit->t.slots - below;
-    unit->want = here > 0 ? here : 0;
+    unit->want = here > below ? here - below : 0;
     *ret = below + unit->want;
     return true;
 }
@@ -399,7 +400,8 @@ static void place_members(struct gang_core *core, struct trial *t, int *want, bo
 {
     for (size_t i = 0; i<t->n && * want> 0; i++) {
         struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
-        struct unit *wants = pod->slot ? NULL : wanting(pod->unit, of_any);
+        bool may = !pod->slot && !unit_at_maximum(pod->unit);
+        struct unit *wants = may ? wanting(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, t, pod) : NULL;
         if (node) {
             give(core, t, pod->unit, pod->shape, node, pod);

@@ -18,7 +18,7 @@
 
 /* clang-format off */
 #define GANG_HAPPENINGS(X) \
-    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CLR", "AWPLRB", "AWPLRD", "counts; completes the plan, or fills the slot that was expected for it; beyond the needed ones it is an extra") \
+    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CDLR", "AWPLRB", "AWPLRD", "counts; completes the plan, or fills the slot that was expected for it; beyond the needed ones it is an extra") \
     X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "its slot is free and its held call answered; the plan is completed with another member or undone whole; a Placed gang runs on") \
     X(MEMBER_ENDED, "member succeeded", "ALRD", "LRD", "CLRD", "CLRD", "LD", "CLRD", "LRD", "D", "counts as placed; when all have, the gang is Done") \
     X(MEMBER_BOUND, "member seen on a node", "ALR", "LR", "CLR", "ABCLRWP", "L", "CLR", "LR", "DL", "is charged there, whoever bound it; what else is needed comes first in line") \
@@ -26,16 +26,16 @@
     X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "is judged anew: refused with the field's name, or needed members are counted anew") \
     X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "nothing is planned without it; what is bound runs on") \
     X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "parent, children or bundle changed: the plan is undone, all members are counted anew") \
-    X(ROOM_MORE, "room grew somewhere", "AP", "WP", "", "", "", "R", "PB", "", "the gang is tried again, in its order") \
+    X(ROOM_MORE, "room grew somewhere", "AP", "WP", "AWP", "C", "", "R", "PB", "", "the gang is tried again, in its order") \
     X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "L", "R", "", "", "the slot moves to another node, or the plan is completed anew or undone whole") \
     X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "L", "R", "B", "D", "its slot's node; without a plan no node and the reason; later members wherever there is room") \
     X(REFUSED, "scheduler refuses every place of a member", "", "", "AWP", "C", "", "R", "", "", "believed for a while: an extra gives up its place, else the gang is planned elsewhere") \
-    X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "L", "CR", "B", "D", "held until the needed members are at bind, then all are bound; without a place it is refused with the reason") \
+    X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "L", "CR", "B", "", "held until the needed members are at bind, then all are bound; without a place it is refused with the reason") \
     X(CALL_LOST, "caller of a held bind went away", "", "", "P", "", "", "R", "", "", "the hold is void, the place stays: the member comes again") \
-    X(BOUND_OK, "Binding succeeded", "A", "", "", "ABCLRWP", "L", "LR", "", "", "its call is answered; with the needed members bound the gang is Placed") \
-    X(BOUND_REFUSED, "Binding refused for good", "AWP", "", "", "ABCRWP", "ALRWP", "AWPR", "", "", "its room is free; the gang is completed first in line (or its commit undone, onFailedCommit)") \
-    X(BOUND_UNCLEAR, "Binding without a clear result", "A", "", "", "C", "L", "R", "", "", "stays charged; the pod is read, and the same Binding sent again") \
-    X(HOPE_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "what was reserved for them is free; those that exist are told how many are missing") \
+    X(BOUND_OK, "Binding succeeded", "A", "LPRW", "CLPR", "ABCLRWP", "L", "LR", "BLPR", "DL", "its call is answered; with the needed members bound the gang is Placed") \
+    X(BOUND_REFUSED, "Binding refused for good", "AWP", "APRW", "APRW", "ABCRWP", "ALRWP", "AWPR", "ABPR", "AD", "its room is free; the gang is completed first in line (or its commit undone, onFailedCommit)") \
+    X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "L", "R", "BR", "D", "stays charged; the pod is read, and the same Binding sent again") \
+    X(HOPE_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "ABP", "", "what was reserved for them is free; those that exist are told how many are missing") \
     X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "all held calls are answered together; the plan stays and the members come again") \
     X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one stays first in line") \
     X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "the next attempt begins") \

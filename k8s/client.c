@@ -363,15 +363,6 @@ static bool retry_with_new_token(struct client_call *call, long status)
     return true;
 }
 
-/* jansson takes no NUL (in a key under no flag), kube-apiserver does, and Go writes it only so. */
-void client_scrub(char *json, size_t len)
-{
-    char *end = json + len;
-    for (char *p = json; p && (p = memchr(p, '\\', (size_t)(end - p))) && end - p >= 2; p += 2)
-        if (end - p >= 6 && memcmp(p, "\\u0000", 6) == 0)
-            memcpy(p, "\\ufffd", 6);
-}
-
 /* libcurl 7.88 keeps an HTTP/2 connection whose streams time out: the next request must not meet it
  * again (seen: eight timeouts in a row on one connection). */
 static void drop_stalled(struct client_call *call, CURLcode code)
@@ -388,7 +379,7 @@ static void finish(struct client_call *call, CURLcode code)
     struct client *c = call->client;
     drop_stalled(call, code);
     if (call->reply.len)
-        client_scrub(call->reply.data, call->reply.len);
+        field_scrub(call->reply.data, call->reply.len);
     struct client_reply reply = {
         .body = buf_str(&call->reply), .len = call->reply.len, .too_large = call->too_large};
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &reply.status);

@@ -86,8 +86,4 @@ void client_timer_clear(struct client *c, struct client_timer *t);
 usec_t client_backoff(struct client *c, int n, usec_t first, usec_t most);
 uint32_t client_random(struct client *c);
 
-/* Replaces every escaped NUL in a JSON text by the replacement character: any user may put one into
- * an annotation, and jansson refuses the whole document for it. Replies are scrubbed already. */
-void client_scrub(char *json, size_t len);
-
 #endif

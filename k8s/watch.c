@@ -386,7 +386,7 @@ static bool on_watch_data(void *arg, const char *data, size_t len)
         if (!end)
             return true;
         if (w->line.len > 0)
-            client_scrub(w->line.data, w->line.len);
+            field_scrub(w->line.data, w->line.len);
         if (w->line.len > 0 && take_line(w, w->line.data, w->line.len, &w->broken) < 0)
             return cut_off(w);
         if (w->line.len > 0)

@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "config/scheduler_config.h"
-#include "k8s/client.h"
+#include "k8s/field.h"
 
 #define JSON_TYPE "application/json"
 
@@ -57,7 +57,7 @@ static void handle(void *arg, struct http_request *r)
     call->bytes = r->body.len;
     r->user = call;
     r->free_user = free_call;
-    client_scrub(r->body.data, r->body.len); /* anybody can write a NUL into an annotation */
+    field_scrub(r->body.data, r->body.len); /* anybody can write a NUL into an annotation */
     if (extender_parse(call->verb, buf_str(&r->body), r->body.len, &call->args, &err) < 0) {
         log_warning("call not understood", "verb", extender_verb_name(call->verb), "from", r->peer,
                     "error", err.text, NULL);

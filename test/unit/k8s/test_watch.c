@@ -381,7 +381,7 @@ static void a_nul_in_an_object_blinds_nobody(void **state)
     (void)state;
     char text[] = "{\"k\\u0000\":\"a\\u0000b\",\"c\":\"\\\\u0000\",\"d\":\"\\\\\\u0000\"}";
     assert_null(json_loads(text, 0, NULL));
-    client_scrub(text, strlen(text));
+    field_scrub(text, strlen(text));
     json_t *object = json_loads(text, 0, NULL);
     assert_non_null(object);
     assert_string_equal(json_string_value(json_object_get(object, "k\xef\xbf\xbd")), "a\xef\xbf\xbd"
@@ -391,7 +391,7 @@ static void a_nul_in_an_object_blinds_nobody(void **state)
     assert_string_equal(json_string_value(json_object_get(object, "d")), "\\\xef\xbf\xbd");
     json_decref(object);
     char cut[] = "{\"a\":\"\\";
-    client_scrub(cut, strlen(cut)); /* stays within its bytes */
+    field_scrub(cut, strlen(cut)); /* stays within its bytes */
 }
 
 int main(void)
