@@ -262,8 +262,8 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->phase = t->phase;
     f->created = t->created;
     f->deleting = t->deleting;
-    f->unschedulable = t->sleep != AWAKE;
     f->priority = op_get(&t->spec, A_PRIO, 0);
+    f->unschedulable = t->unschedulable;
     f->controlled = !op_has(&t->spec, A_BARE);
     if (op_has(&t->spec, A_GATED)) {
         f->gates = xcalloc(1, sizeof *f->gates);

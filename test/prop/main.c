@@ -157,6 +157,17 @@ static void write_scenario(const char *path, uint64_t seed, const struct failure
         fclose(file);
 }
 
+static void make_folder(const char *path)
+{
+    cleanup_free char *part = xstrdup(path);
+    for (char *p = strchr(part + 1, '/'); p; p = strchr(p + 1, '/')) {
+        *p = '\0';
+        mkdir(part, 0777);
+        *p = '/';
+    }
+    mkdir(part, 0777); /* what cannot be made is told when the file is written */
+}
+
 static void show_failure(const struct options *o, uint64_t seed, struct failure f)
 {
     struct ops ops = {NULL, 0, 0};
@@ -167,7 +178,7 @@ static void show_failure(const struct options *o, uint64_t seed, struct failure 
     draw_seed(seed, &ops);
     f = shrink(&ops, twin_of(seed), f, o->tries);
     cleanup_free char *path = xasprintf("%s/seed-%" PRIu64 ".scenario", o->out, seed);
-    mkdir(o->out, 0777);
+    make_folder(o->out);
     write_scenario(path, seed, &f, &ops);
     ops_done(&ops);
     fflush(stdout);

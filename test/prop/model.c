@@ -256,6 +256,7 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
         t->retry_at = m->now + SECONDS(1);
     } else if (passed == 0) {
         t->sleep = SLEEPS_EXTENDER;
+        t->unschedulable = true;
         if (n == 1 && strstr(r->refused[0].text, "was not offered in this call"))
             q->refused = p;
     } else {

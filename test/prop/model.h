@@ -47,6 +47,7 @@ struct pod_truth {
 
     /* kube-scheduler */
     enum sleep sleep;
+    bool unschedulable; /* its condition says that it was tried in vain */
     bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
     usec_t retry_at;    /* an error: not before this time */
     int picked;         /* where filter sent it, bind not asked yet; -1 */
@@ -122,6 +123,7 @@ struct model {
     size_t n_queue;
     int cursor; /* the pod that was tried last */
     int line;
+    bool kinds;    /* there was a member with a label that all must share */
     bool calm;     /* all goes well: the operation under way is that one */
     struct op did; /* the operation under way, with the names that were chosen */
     bool did_something;

@@ -349,6 +349,7 @@ static void do_pod(struct model *m, const struct op *op)
                             .shown = was.shown,
                             .shown_group = was.shown_group,
                             .ghost = was.ghost};
+    m->kinds |= op_has(op, A_KIND);
     int g = pod_group(t); /* it may make a part of its own, or say another minimum */
     if (g >= 0 && (!m->groups[g].exists || op_has(&m->groups[g].spec, A_SPLIT)))
         group_excuse(m, g);

@@ -174,14 +174,6 @@ void oracle_binding(struct model *m, int p, int n)
 
 /* ---- the reference planner ---- */
 
-/* So many pods, each no larger than this, each able to run on any of these nodes. */
-struct ask {
-    int pods;
-    int64_t need[RESOURCES];
-    uint32_t nodes;
-    bool apart; /* and no two of them on one */
-};
-
 /* A plain greedy planner cannot fail where each node takes this many of the largest of them. */
 static bool fits(const struct ask *ask, int64_t left[NODES][RESOURCES])
 {
@@ -210,16 +202,28 @@ static bool kept_away(const struct model *m, int p, int n)
     return false;
 }
 
+static uint32_t nodes_for(const struct model *m, int p)
+{
+    uint32_t nodes = 0;
+    for (int n = 0; n < NODES; n++)
+        if (node_allows(m, p, n) && !kept_away(m, p, n))
+            nodes |= UINT32_C(1) << n;
+    return nodes;
+}
+
 static void ask_for(struct ask *ask, const struct model *m, int p)
 {
-    int64_t need[RESOURCES];
-    ask->apart |= op_has(&m->pods[p].spec, A_APART);
-    pod_needs(&m->pods[p], need);
-    for (int r = 0; r < RESOURCES; r++)
-        ask->need[r] = need[r] > ask->need[r] ? need[r] : ask->need[r];
-    for (int n = 0; n < NODES; n++)
-        if (!node_allows(m, p, n) || kept_away(m, p, n))
-            ask->nodes &= ~(UINT32_C(1) << n);
+    struct ask one = {.nodes = nodes_for(m, p), .apart = op_has(&m->pods[p].spec, A_APART)};
+    pod_needs(&m->pods[p], one.need);
+    if (ask->pods++ == 0)
+        *ask = (struct ask){.nodes = one.nodes, .apart = one.apart, .alike = true, .pods = 1};
+    ask->alike = ask->alike && ask->nodes == one.nodes && ask->apart == one.apart;
+    ask->nodes &= one.nodes;
+    ask->apart |= one.apart;
+    for (int r = 0; r < RESOURCES; r++) {
+        ask->alike = ask->alike && (ask->pods == 1 || ask->need[r] == one.need[r]);
+        ask->need[r] = one.need[r] > ask->need[r] ? one.need[r] : ask->need[r];
+    }
 }
 
 /* Rules about pods of other groups: where there is a place is too involved to say. */
@@ -275,12 +279,7 @@ static bool is_plain(const struct op *asks)
     return true;
 }
 
-/*
- * What the gang lacks to its minimum; false: nothing, too few members, or too involved to say. Of a
- * plain group as many as are missing; of a tree all members: if these have room, the needed ones
- * do.
- */
-static bool ask_of_gang(const struct model *m, uint32_t family, struct ask *ask)
+bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
 {
     bool has[PODS] = {false}, would[PODS] = {false};
     int bound = 0, free = 0, only = -1;
@@ -291,7 +290,7 @@ static bool ask_of_gang(const struct model *m, uint32_t family, struct ask *ask)
             return false;
         only = family >> g & 1 ? g : only;
     }
-    *ask = (struct ask){.nodes = ~UINT32_C(0)};
+    *ask = (struct ask){.pods = 0};
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         int g = pod_group(t);
@@ -379,9 +378,30 @@ struct back oracle_back(const struct model *m, int g)
     return back;
 }
 
+/* Members that must share a label and do not are not planned, whatever room there is. */
+static void check_kinds(struct model *m, const struct gangs_seen *seen)
+{
+    for (int g = 0; g < GROUPS && m->kinds; g++) {
+        if (!seen->known[g] || seen->state[g] != GANG_PLANNED)
+            continue;
+        uint32_t family = family_of(m, g);
+        int kind = -1;
+        for (int p = 0; p < PODS && all_shown(m, family); p++) {
+            const struct pod_truth *t = &m->pods[p];
+            int h = pod_group(t);
+            if (h < 0 || !(family >> h & 1) || !member_counts(t) || !op_has(&t->spec, A_KIND))
+                continue;
+            if (kind >= 0 && kind != t->spec.value[A_KIND])
+                model_fail(m, "kinds", "g%d is planned, and its members differ in kind", g);
+            kind = t->spec.value[A_KIND];
+        }
+    }
+}
+
 static void check_planned(struct model *m, const struct amounts_seen amounts[NODES])
 {
     struct gangs_seen seen = see_gangs(m);
+    check_kinds(m, &seen);
     if (!seen.any_waits || !nodes_known(m))
         return;
     int64_t left[NODES][RESOURCES];
@@ -396,7 +416,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         if (!seen.known[g] || !lacks_plan(&seen, g))
             continue;
         uint32_t family = family_of(m, g);
-        if (!doubted(m, family) && ask_of_gang(m, family, &ask) && fits(&ask, left) &&
+        if (!doubted(m, family) && oracle_ask(m, family, &ask) && fits(&ask, left) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
             !oracle_back(m, g).pauses && !oracle_back(m, g).heeds)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
@@ -568,7 +588,7 @@ char *oracle_calm(struct model *m)
         if (!seen.known[g] || seen.state[g] == GANG_PLACED || op_has(&m->config, A_HOLDS))
             continue;
         uint32_t family = family_of(m, g);
-        if (ask_of_gang(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
+        if (oracle_ask(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
             !back.heeds && !in_vain(m, &seen, g))
             return xasprintf("gang g%d is %s, and %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);

@@ -29,6 +29,21 @@ void oracle_refused(struct model *m, int p, uint32_t offered, bool sample);
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);
 
+/* So many pods, each no larger than this, each able to run on any of these nodes. */
+struct ask {
+    int pods;
+    int64_t need[RESOURCES];
+    uint32_t nodes;
+    bool apart; /* and no two of them on one */
+    bool alike; /* all of the gang's members ask for just this */
+};
+/*
+ * What the gang lacks to its minimum; false: nothing, too few members, or too involved to say. Of a
+ * plain group as many as are missing; of a tree all members: if these have room, the needed ones
+ * do.
+ */
+bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask);
+
 /* What the core says of a gang that stands back by rule. */
 struct back {
     bool pauses; /* it backs off, or gives back for a while what it reserved in vain */

@@ -7,6 +7,7 @@
  *   - every node has the same charges, unless a Binding is under way
  *   - a gang that is Placed, Done or Recovering is so in both; only that a gang below its minimum
  * was once Placed may be forgotten (then it is Recovering, or begins anew)
+ *   - of two plain gangs that wait, the one of higher priority has a plan if the other has one
  *   - with nothing reserved, refused or backed off in the running one, the new one plans no gang
  * that the running one lets wait
  *
@@ -16,6 +17,8 @@
 #include "test/prop/oracle.h"
 
 #include <stdio.h>
+
+#include "test/prop/family.h"
 
 struct picture {
     enum gang_state state[GROUPS];
@@ -170,6 +173,56 @@ static void legal(struct model *m, const struct picture *old, const struct pictu
     }
 }
 
+/* ---- order ---- */
+
+/* The group's own priority, or its class's; else the highest of its members. */
+static int priority_of(const struct model *m, int g)
+{
+    const struct op *spec = &m->groups[g].spec;
+    int class = op_get(spec, A_BYCLASS, -1), highest = INT32_MIN;
+    if (op_has(spec, A_PRIO))
+        return spec->value[A_PRIO];
+    if (class >= 0 && m->classes[class].exists)
+        return op_get(&m->classes[class].spec, A_PRIO, 0);
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            op_get(&m->pods[p].spec, A_PRIO, 0) > highest)
+            highest = op_get(&m->pods[p].spec, A_PRIO, 0);
+    return highest;
+}
+
+/* Whatever has room for b has room for a. */
+static bool asks_no_more(const struct ask *a, const struct ask *b)
+{
+    for (int r = 0; r < RESOURCES; r++)
+        if (a->need[r] > b->need[r])
+            return false;
+    return b->alike && a->pods <= b->pods && (b->nodes & ~a->nodes) == 0 && a->apart <= b->apart;
+}
+
+/* A plain gang of its own PodGroup, with nothing bound. */
+static bool comparable(const struct model *m, const struct picture *picture, int g, struct ask *ask)
+{
+    const struct op *spec = &m->groups[g].spec;
+    return m->groups[g].exists && !op_has(spec, A_GPUS) && !op_has(spec, A_CPU) &&
+           picture->bound[g] == 0 && family_of(m, g) == UINT32_C(1) << g &&
+           oracle_ask(m, UINT32_C(1) << g, ask);
+}
+
+/* Who comes first by priority is planned first: nobody behind has room that would do for it. */
+static void in_order(struct model *m, const struct picture *new)
+{
+    struct ask asks[GROUPS];
+    bool plain[GROUPS];
+    for (int g = 0; g < GROUPS; g++)
+        plain[g] = new->known[g] && comparable(m, new, g, &asks[g]);
+    for (int g = 0; g < GROUPS; g++)
+        for (int h = 0; h < GROUPS; h++)
+            if (plain[g] && plain[h] && new->state[g] == GANG_WAITING &&new->planned[h] &&
+                priority_of(m, g) > priority_of(m, h) && asks_no_more(&asks[g], &asks[h]))
+                model_fail(m, "order", "g%d waits, g%d of lower priority has room for it", g, h);
+}
+
 /* Asking why changes nothing, and an answer fits what there is. */
 static void ask_why(struct model *m)
 {
@@ -200,6 +253,7 @@ void oracle_rebuild(struct model *m)
     look(a, &forward);
     look(b, &backward);
     same_decisions(m, &forward, &backward);
+    in_order(m, &forward);
     if (!in_flight(m)) {
         look(m->core, &old);
         legal(m, &old, &forward);

@@ -68,7 +68,30 @@ static void story_word(struct drawing *d)
     int g = (int)draw(d, GROUPS);
     draw_members(d, g);
     line(d, OP_CALM, 0, 0);
+    if (d->on[F_KILLS] && chance(d, 30))
+        line(d, OP_KILL, 0, 0);
     draw_group(d, g);
+}
+
+/* Two gangs that ask for the same, and room for one of them. */
+static void story_order(struct drawing *d)
+{
+    int first = (int)draw(d, GROUPS), members = 1 + (int)draw(d, 3);
+    struct op like = op_make(OP_POD, 'p', 0);
+    op_set(&like, A_GPUS, 1 + (int32_t)draw(d, 3));
+    for (int i = 0; i < 2; i++) {
+        int g = (first + i) % GROUPS;
+        struct op op = op_make(OP_GROUP, 'g', g);
+        op_set(&op, A_MIN, members);
+        op_set(&op, A_PRIO, (int32_t)draw(d, 3));
+        d->group[g] = true;
+        d->group_spec[g] = op;
+        add(d, &op);
+        d->member[g] = like;
+        for (int k = 0; k < members; k++)
+            draw_member(d, g);
+    }
+    line(d, OP_REBUILD, 0, 0);
 }
 
 /* A result, and more often than not none that one would wish for. */
@@ -226,10 +249,10 @@ static void story_ends(struct drawing *d)
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_hope,    story_refused,    story_refused,   story_gang,    story_gang,
-        story_timeout, story_timeout,    story_kept_out,  story_word,    story_ends,
-        story_ends,    story_results,    story_results,   story_results, story_done,
-        story_done,    story_recovering, story_recovering};
+        story_hope,    story_refused, story_refused,    story_gang,      story_gang,
+        story_timeout, story_timeout, story_kept_out,   story_word,      story_order,
+        story_ends,    story_ends,    story_results,    story_results,   story_results,
+        story_done,    story_done,    story_recovering, story_recovering};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
