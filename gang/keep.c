@@ -79,15 +79,27 @@ static bool keep_places(struct gang_core *core, struct gang *gang)
     return false;
 }
 
+/* Tells one distribution of what is kept from another. */
+static uint64_t kept_digest(const struct gang_core *core)
+{
+    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a, by words */
+    for (size_t i = 0; i < core->n_ids; i++)
+        for (size_t r = 0; core->by_id[i] && r < core->by_id[i]->kept.n; r++)
+            h = (h ^ (uint64_t)core->by_id[i]->kept.v[r] ^ (uint64_t)i << 40) *
+                UINT64_C(1099511628211);
+    return h;
+}
+
 void keep_for(struct gang_core *core, struct gang *gang)
 {
     struct gang *before = core->keeper;
     if (before && before != gang && by_order(&before, &gang) < 0)
         return;
+    uint64_t was = kept_digest(core);
     if (!keep_places(core, gang) && before && before != gang)
         keep_places(core, before);
-    if (before && before != core->keeper)
-        core->freed = ++core->clock; /* what the one before kept is another's */
+    if (before && kept_digest(core) != was)
+        core->freed = ++core->clock; /* what was kept elsewhere is another's now */
 }
 
 void keep_end(struct gang_core *core, struct gang *gang)
