@@ -239,10 +239,9 @@ int by_order(const void *a, const void *b)
         order = compare(h->priority, g->priority);
     if (!order)
         order = compare(h->starved, g->starved);
-    if (!order && g->starved)
-        order = compare(g->waits, h->waits);
     if (!order)
-        order = compare(g->last_failure, h->last_failure);
+        order = g->starved ? compare(g->waits, h->waits)
+                           : compare(g->last_failure, h->last_failure);
     if (!order)
         order = compare(gf ? gf->created : 0, hf ? hf->created : 0);
     return order ? order : strcmp(g->head->key, h->head->key);
