@@ -204,8 +204,11 @@ static bool asks_no_more(const struct ask *a, const struct ask *b)
 static bool comparable(const struct model *m, const struct picture *picture, int g, struct ask *ask)
 {
     const struct op *spec = &m->groups[g].spec;
-    return m->groups[g].exists && !op_has(spec, A_GPUS) && !op_has(spec, A_CPU) &&
-           picture->bound[g] == 0 && family_of(m, g) == UINT32_C(1) << g &&
+    static const enum attr others[] = {A_GPUS, A_CPU, A_SUBA, A_SUBB, A_SUBC, A_SPLIT};
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        if (op_has(spec, others[i]))
+            return false;
+    return m->groups[g].exists && picture->bound[g] == 0 && family_of(m, g) == UINT32_C(1) << g &&
            oracle_ask(m, UINT32_C(1) << g, ask);
 }
 

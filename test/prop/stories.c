@@ -73,6 +73,62 @@ static void story_word(struct drawing *d)
     draw_group(d, g);
 }
 
+/* A gang without any member on its way: it waits for room, has a plan, backs off, or is Done. */
+static int draw_still(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS), state = (int)draw(d, 4);
+    struct op op = op_make(OP_GROUP, 'g', g);
+    op_set(&op, A_MIN, 1);
+    op_set(&op, A_TIMEOUT, state == 2 ? 1000 : 60000);
+    d->group[g] = true;
+    d->last = g;
+    d->group_spec[g] = op;
+    ops_add(d->ops, &op);
+    d->member[g] = op_make(OP_POD, 'p', 0);
+    op_set(&d->member[g], A_GPUS, state == 0 || state == 2 ? 9 : 0);
+    size_t at = d->ops->n;
+    draw_member(d, g);
+    if (d->ops->n == at)
+        return -1;
+    op_unset(&d->ops->items[at], A_GATED);
+    op_unset(&d->ops->items[at], A_UNSEEN);
+    if (state == 2) {
+        op = op_make(OP_WAIT, 0, 0);
+        op_set(&op, A_TIME, 1500);
+        ops_add(d->ops, &op);
+    } else if (state == 3) {
+        line(d, OP_CALM, 0, 0);
+        op = op_make(OP_SUCCEED, 'p', d->ops->items[at].subject);
+        ops_add(d->ops, &op);
+    }
+    return g;
+}
+
+/* A pod with a Binding under way comes to name another group, and hears of its result just then. */
+static void story_relink(struct drawing *d)
+{
+    int g = draw_still(d), p = pick(d, d->pod, PODS, false);
+    struct op op = op_make(OP_POD, 'p', p);
+    if (p < 0)
+        return;
+    d->pod[p] = true;
+    d->pod_spec[p] = op;
+    ops_add(d->ops, &op);
+    line(d, OP_FILTER, 'p', p);
+    line(d, OP_BIND, 'p', p);
+    op = op_make(OP_RELINK, 'p', p);
+    if (g >= 0)
+        op_set(&op, A_LINK, g);
+    op.joined = true;
+    ops_add(d->ops, &op);
+    op = op_make(OP_RESULT, 'p', p);
+    if (chance(d, 70))
+        op_set(&op, chance(d, 50) ? A_REFUSED : A_UNCLEAR, 1);
+    ops_add(d->ops, &op);
+    for (int i = 0; i < 2; i++)
+        line(d, OP_READ, 0, 0);
+}
+
 /* Two gangs that ask for the same, and room for one of them. */
 static void story_order(struct drawing *d)
 {
@@ -126,9 +182,11 @@ static void story_hope(struct drawing *d)
         line(d, OP_NOPOD, 'p', p);
         d->pod[p] = false;
     }
-    op = op_make(OP_WAIT, 0, 0);
-    op_set(&op, A_TIME, 500 * (1 + (int32_t)draw(d, 6)));
-    add(d, &op);
+    for (int i = 0; i < 2; i++) {
+        op = op_make(OP_WAIT, 0, 0);
+        op_set(&op, A_TIME, 500 * (1 + (int32_t)draw(d, 6)));
+        add(d, &op);
+    }
 }
 
 /*
@@ -249,10 +307,11 @@ static void story_ends(struct drawing *d)
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_hope,    story_refused, story_refused,    story_gang,      story_gang,
-        story_timeout, story_timeout, story_kept_out,   story_word,      story_order,
-        story_ends,    story_ends,    story_results,    story_results,   story_results,
-        story_done,    story_done,    story_recovering, story_recovering};
+        story_hope,      story_refused, story_refused,  story_gang, story_gang,
+        story_timeout,   story_timeout, story_kept_out, story_word, story_order,
+        story_relink,    story_relink,  story_ends,     story_ends, story_results,
+        story_results,   story_results, story_done,     story_done, story_recovering,
+        story_recovering};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
