@@ -65,13 +65,8 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	}
 	m.ConfigFile = file(t, c.Dir, "muster.yaml", text)
 	m.measured = options.Measured
+	t.Cleanup(func() { m.Replay(t) }) // after it was stopped
 	m.Start(t)
-	t.Cleanup(func() {
-		if m.Running() {
-			m.Stop(t)
-		}
-		m.Replay(t)
-	})
 	return m
 }
 
@@ -104,6 +99,11 @@ func (m *Muster) Start(t TB) {
 		args = append(args, "--record", recording)
 	}
 	m.Process = m.cluster.run(t, "muster", m.Binary, args...)
+	t.Cleanup(func() { // before the process is killed, also when it is not the first
+		if m.Running() {
+			m.Stop(t)
+		}
+	})
 	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)
 }
 
