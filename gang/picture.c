@@ -441,10 +441,10 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         pod->rejected = facts->unschedulable; /* before us, maybe by another life of ours */
         settle_charge(core, pod);
     } else {
-        bool could = pod_plannable(core, pod);
+        bool could = pod_plannable(core, pod), was_bound = pod->node != NULL;
         pod_update(core, pod, facts);
         settle_charge(core, pod);
-        if (pod->gang && could != pod_plannable(core, pod))
+        if (pod->gang && (could != pod_plannable(core, pod) || was_bound != (pod->node != NULL)))
             pod->gang->retry = true;
     }
     if (pod->gang)

@@ -165,7 +165,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     struct shortage shortage;
     int slots = gang->n_slots;
     bool more = false;
-    if (!gang->retry || gang->step != core->steps)
+    bool unasked = !gang->retry || gang->step != core->steps;
+    if (unasked && gang->state != GANG_COMMITTING)
         happened(core, gang, HAPPENING_ROOM_MORE);
     gang->retry = false;
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)
@@ -240,8 +241,8 @@ int by_order(const void *a, const void *b)
     if (!order)
         order = compare(h->starved, g->starved);
     if (!order)
-        order = g->starved ? compare(g->waits, h->waits)
-                           : compare(g->last_failure, h->last_failure);
+        order =
+            g->starved ? compare(g->waits, h->waits) : compare(g->last_failure, h->last_failure);
     if (!order)
         order = compare(gf ? gf->created : 0, hf ? hf->created : 0);
     return order ? order : strcmp(g->head->key, h->head->key);

@@ -26,7 +26,7 @@
     X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "is judged anew: refused with the field's name, or needed members are counted anew") \
     X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "nothing is planned without it; what is bound runs on") \
     X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "parent, children or bundle changed: the plan is undone, all members are counted anew") \
-    X(ROOM_MORE, "room grew somewhere", "AP", "WP", "AWP", "C", "", "R", "PB", "", "the gang is tried again, in its order") \
+    X(ROOM_MORE, "room grew somewhere", "AP", "WP", "AWP", "", "", "R", "PB", "", "the gang is tried again, in its order") \
     X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "L", "R", "", "", "the slot moves to another node, or the plan is completed anew or undone whole") \
     X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "L", "R", "B", "D", "its slot's node; without a plan no node and the reason; later members wherever there is room") \
     X(REFUSED, "scheduler refuses every place of a member", "", "", "AWP", "C", "", "R", "", "", "believed for a while: an extra gives up its place, else the gang is planned elsewhere") \
