@@ -431,7 +431,7 @@ static void do_relink(struct model *m, const struct op *op)
     op_unset(&t->spec, A_BADLINK);
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
-    wake_pod(m, op->subject);
+    t->sleep = AWAKE; /* its labels change, which its plugins listen for */
     changed(m, 'p', op->subject, op);
 }
 

@@ -229,6 +229,9 @@ static bool do_filter(struct model *m, const struct op *op)
     int p = op->class ? op->subject : next_pod(m, op_get(op, A_SKIP, 0));
     if (p >= 0 && op_has(op, A_STALE))
         return filter_stale(m, p);
+    for (size_t i = 0; i < m->n_queue; i++) /* it tries a pod once at a time */
+        if (m->queue[i].ev.kind == GANG_EV_FILTER && m->queue[i].pod == p)
+            model_step(m);
     if (p < 0 || !sched_ready(m, p))
         return false;
     m->cursor = p;

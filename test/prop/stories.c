@@ -76,7 +76,7 @@ static void story_word(struct drawing *d)
 /* A gang without any member on its way: it waits for room, has a plan, backs off, or is Done. */
 static int draw_still(struct drawing *d)
 {
-    int g = (int)draw(d, GROUPS), state = (int)draw(d, 4);
+    int g = (int)draw(d, GROUPS), state = (int)draw(d, 5);
     struct op op = op_make(OP_GROUP, 'g', g);
     op_set(&op, A_MIN, 1);
     op_set(&op, A_TIMEOUT, state == 2 ? 1000 : 60000);
@@ -96,7 +96,7 @@ static int draw_still(struct drawing *d)
         op = op_make(OP_WAIT, 0, 0);
         op_set(&op, A_TIME, 1500);
         ops_add(d->ops, &op);
-    } else if (state == 3) {
+    } else if (state >= 3) {
         line(d, OP_CALM, 0, 0);
         op = op_make(OP_SUCCEED, 'p', d->ops->items[at].subject);
         ops_add(d->ops, &op);
