@@ -431,7 +431,9 @@ static void do_relink(struct model *m, const struct op *op)
     op_unset(&t->spec, A_BADLINK);
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
-    t->sleep = AWAKE; /* its labels change, which its plugins listen for */
+    t->sleep = AWAKE; /* its labels change, which its plugins listen for, and those of others */
+    if (t->node >= 0)
+        wake_pods(m, true);
     changed(m, 'p', op->subject, op);
 }
 
