@@ -4,6 +4,21 @@
  */
 #include "test/prop/draw.h"
 
+/* A member as the group's are, and nothing else; -1: there are pods enough. */
+static int plain_member(struct drawing *d, int g)
+{
+    int p = pick(d, d->pod, PODS, false);
+    if (p < 0)
+        return -1;
+    struct op op = d->member[g];
+    op.subject = p;
+    op_set(&op, A_LINK, g);
+    ops_add(d->ops, &op);
+    d->pod[p] = true;
+    d->pod_spec[p] = op;
+    return p;
+}
+
 /* A filter call in which the scheduler offers some of the nodes only. */
 static void draw_refused(struct drawing *d)
 {
@@ -76,29 +91,28 @@ static void story_word(struct drawing *d)
 /* A gang without any member on its way: it waits for room, has a plan, backs off, or is Done. */
 static int draw_still(struct drawing *d)
 {
-    int g = (int)draw(d, GROUPS), state = (int)draw(d, 5);
+    enum { WAITS, PLANNED, BACKED_OFF, DONE };
+    static const int states[] = {WAITS, PLANNED, BACKED_OFF, BACKED_OFF, DONE, DONE};
+    int g = (int)draw(d, GROUPS), state = states[draw(d, ARRAY_SIZE(states))];
     struct op op = op_make(OP_GROUP, 'g', g);
     op_set(&op, A_MIN, 1);
-    op_set(&op, A_TIMEOUT, state == 2 ? 1000 : 60000);
+    op_set(&op, A_TIMEOUT, state == BACKED_OFF ? 1000 : 60000);
     d->group[g] = true;
     d->last = g;
     d->group_spec[g] = op;
     ops_add(d->ops, &op);
     d->member[g] = op_make(OP_POD, 'p', 0);
-    op_set(&d->member[g], A_GPUS, state == 0 || state == 2 ? 9 : 0);
-    size_t at = d->ops->n;
-    draw_member(d, g);
-    if (d->ops->n == at)
+    op_set(&d->member[g], A_GPUS, state == WAITS || state == BACKED_OFF ? 9 : 0);
+    int p = plain_member(d, g);
+    if (p < 0)
         return -1;
-    op_unset(&d->ops->items[at], A_GATED);
-    op_unset(&d->ops->items[at], A_UNSEEN);
-    if (state == 2) {
+    if (state == BACKED_OFF) {
         op = op_make(OP_WAIT, 0, 0);
         op_set(&op, A_TIME, 1500);
         ops_add(d->ops, &op);
-    } else if (state >= 3) {
+    } else if (state == DONE) {
         line(d, OP_CALM, 0, 0);
-        op = op_make(OP_SUCCEED, 'p', d->ops->items[at].subject);
+        op = op_make(OP_SUCCEED, 'p', p);
         ops_add(d->ops, &op);
     }
     return g;
@@ -167,25 +181,26 @@ static void story_hope(struct drawing *d)
     int g = (int)draw(d, GROUPS);
     struct op op = op_make(OP_GROUP, 'g', g);
     op_set(&op, A_MIN, 2 + (int32_t)draw(d, 3));
-    op_set(&op, A_TIMEOUT, 500 * (1 + (int32_t)draw(d, 4)));
+    op_set(&op, A_TIMEOUT, chance(d, 50) ? 3000 : 500 * (1 + (int32_t)draw(d, 4)));
     d->group[g] = true;
     d->last = g;
     d->group_spec[g] = op;
-    add(d, &op);
+    ops_add(d->ops, &op);
     d->member[g] = op_make(OP_POD, 'p', 0);
-    op_set(&d->member[g], A_GPUS, 1 + (int32_t)draw(d, 4));
-    size_t at = d->ops->n;
+    op_set(&d->member[g], A_GPUS, (int32_t)draw(d, 3));
+    int p = -1;
     for (int i = op_get(&op, A_MIN, 0); i > 0; i--)
-        draw_member(d, g);
-    if (d->ops->n > at) {
-        int p = d->ops->items[d->ops->n - 1].subject;
-        line(d, OP_NOPOD, 'p', p);
+        p = plain_member(d, g);
+    if (p >= 0) {
+        op = op_make(OP_NOPOD, 'p', p);
+        ops_add(d->ops, &op);
         d->pod[p] = false;
     }
-    for (int i = 0; i < 2; i++) {
+    static const int32_t waits[] = {500, 1000, 3000};
+    for (size_t i = draw(d, 2); i < ARRAY_SIZE(waits); i++) {
         op = op_make(OP_WAIT, 0, 0);
-        op_set(&op, A_TIME, 500 * (1 + (int32_t)draw(d, 6)));
-        add(d, &op);
+        op_set(&op, A_TIME, waits[i]);
+        ops_add(d->ops, &op);
     }
 }
 
@@ -206,17 +221,9 @@ static void story_refused(struct drawing *d)
     d->member[g] = op_make(OP_POD, 'p', 0);
     op_set(&d->member[g], A_GPUS, 1);
     int pods[3];
-    for (int i = 0; i < 3; i++) {
-        pods[i] = pick(d, d->pod, PODS, false);
-        if (pods[i] < 0)
+    for (int i = 0; i < 3; i++)
+        if ((pods[i] = plain_member(d, g)) < 0)
             return;
-        op = d->member[g];
-        op.subject = pods[i];
-        op_set(&op, A_LINK, g);
-        ops_add(d->ops, &op);
-        d->pod[pods[i]] = true;
-        d->pod_spec[pods[i]] = op;
-    }
     if (!commits) {
         op = op_make(OP_ASSIGN, 'p', pods[0]);
         op_set(&op, A_ON, (int32_t)draw(d, NODES));
@@ -307,11 +314,11 @@ static void story_ends(struct drawing *d)
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_hope,      story_refused, story_refused,  story_gang, story_gang,
-        story_timeout,   story_timeout, story_kept_out, story_word, story_order,
-        story_relink,    story_relink,  story_ends,     story_ends, story_results,
-        story_results,   story_results, story_done,     story_done, story_recovering,
-        story_recovering};
+        story_hope,       story_hope,      story_refused, story_refused,  story_gang,
+        story_gang,       story_timeout,   story_timeout, story_kept_out, story_word,
+        story_order,      story_relink,    story_relink,  story_ends,     story_ends,
+        story_results,    story_results,   story_results, story_done,     story_done,
+        story_recovering, story_recovering};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
