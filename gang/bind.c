@@ -126,7 +126,8 @@ static void begin_binding(struct gang_core *core, struct pod *pod, struct node *
         slot_free(core, pod->slot); /* the reservation becomes the charge */
     charge(core, pod, node, CHARGE_BINDING);
     pod->bind_tries = 0;
-    pod->commit = pod->gang ? pod->gang->commits : 0;
+    bool of_commit = pod->gang && pod->gang->state == GANG_COMMITTING;
+    pod->commit = of_commit ? pod->gang->commits : 0;
     list_remove(&pod->in_starved);
     list_remove(&pod->in_woken);
     if (pod->call)
@@ -308,7 +309,9 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     reason_set(gang, REASON_BIND_REFUSED,
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
-    tell_event(core, gang, true, "BindingRefused", gang->reason.text);
+    if (gang->refused_in != gang->commits || gang->state != GANG_COMMITTING)
+        tell_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
+    gang->refused_in = gang->commits;
     /* Its place elsewhere is looked for at once: what it leaves is not the next gang's to take. */
     gang->retry |= gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit;
     gang_touch(core, gang);

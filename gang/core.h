@@ -82,6 +82,7 @@ struct shape {
     struct list pods;          /* all pods of this shape; the shape lives while there are any */
     size_t users;              /* pods, slots and evidence that hold it */
     struct verdicts *verdicts; /* of shapes with the same rules about nodes */
+    uint64_t starved_full;     /* core->wake_round in which no node took a pod of it */
     uint64_t full;             /* core->trial in which no node had room for it */
     struct crowd *crowd;       /* what its rules see on the nodes, see crowd.c; NULL: not asked */
 };
@@ -250,6 +251,7 @@ struct unit {
     /* while a plan is made */
     int want;      /* members it still must get */
     bool chosen;   /* it is to have its minimum */
+    bool adrift;   /* its parent does not exist, or is below it */
     bool excluded; /* it has no room: another is chosen in its place */
 };
 
@@ -316,6 +318,7 @@ struct gang {
     usec_t waits;      /* since when it could have been placed, over all attempts; 0: it does not */
     bool starved;      /* it waits for longer than it should, and capacity is what it lacks */
     int attempts, backoffs, commits;
+    int refused_in;      /* the last commit of which a Binding was refused */
     usec_t last_failure; /* orders it behind its equals; 0: none */
     int n_held;          /* members whose bind call is held */
     int32_t priority;    /* gang_priority() at its last review */
@@ -338,9 +341,10 @@ struct gang_core {
     bool synced, stopping;
     bool sweep; /* a deleted node may be bare now */
     uint64_t steps;
-    uint64_t clock; /* counts changes of the picture */
-    uint64_t freed; /* clock when capacity last grew anywhere */
-    size_t n_slots; /* over all gangs */
+    uint64_t clock;  /* counts changes of the picture */
+    uint64_t freed;  /* clock when capacity last grew anywhere */
+    uint64_t passed; /* freed when all gangs were last looked at */
+    size_t n_slots;  /* over all gangs */
 
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */
@@ -635,9 +639,10 @@ struct shortage {
  * short when all that fits was placed. Not for good: only says whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
-/* Places for the needed members as they could be some day, see keep.c; false: not for all. */
-bool place_some_day(struct gang_core *core, struct gang *gang,
-                    void (*take)(struct gang_core *core, struct node *node, struct shape *shape));
+/* Places for the needed members as they could be some day, see keep.c, given to take(); forget()
+ * is called before each try. False: not for all. */
+bool place_some_day(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
+                    void (*take)(struct gang_core *, struct node *, struct shape *));
 /* The best node for the shape, by the planner's order; NULL: none. `except` may be NULL. */
 struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
                        const struct node *except);
@@ -653,7 +658,7 @@ void keep_end(struct gang_core *core, struct gang *gang);
 /* Whether what is kept is out of reach for a gang's plan, and for an ordinary or later pod. */
 bool gang_heeds(const struct gang_core *core, const struct gang *gang);
 bool pod_heeds(const struct gang_core *core, const struct pod *pod);
-struct node *some_day_node(struct gang_core *core, struct shape *shape);
+struct node *some_day_node(struct gang_core *core, const struct gang *gang, struct shape *shape);
 
 /* ---- move.c ---- */
 /* Undoes the plan as a whole; held calls are answered with the code's sentence. */
@@ -735,7 +740,7 @@ char *reason_shortage(const struct gang_core *core, const struct gang *gang,
 /* May be NULL: nothing is known that would help. */
 char *reason_help(const struct gang_core *core, const struct gang *gang, const struct shortage *s);
 char *reason_min_resources(const struct group *group, const struct gang_amount *min, int64_t room);
-char *reason_behind(const struct gang *gang, const struct gang *first);
+char *reason_behind(const struct gang *gang);
 char *reason_timeout(const struct gang *gang, usec_t timeout);
 char *reason_hold(const struct gang *gang, usec_t hold);
 /* A sentence for one call, allocated in the effects. */

@@ -16,6 +16,8 @@
 
 /* PodGroups in one gang. More is a mistake, and would cost too much at each change. */
 #define FAMILY_MAX 256
+/* PodGroups that one may name for its bundle: each name is remembered, whether it exists or not. */
+#define BUNDLE_MAX 32
 
 /* ---- existence ---- */
 
@@ -223,6 +225,9 @@ static void build_tree(struct gang_core *core, struct gang *gang)
 static char *judge_kin(const struct group *group)
 {
     const char *ns = group->ref.ns, *name = group->ref.name;
+    if (group->facts->n_bundle > BUNDLE_MAX)
+        return xasprintf("PodGroup %s/%s: its gang group names %zu PodGroups; it may name %d", ns,
+                         name, group->facts->n_bundle, BUNDLE_MAX);
     for (size_t i = 0; i < group->n_kin; i++) {
         const struct kin *kin = &group->kin[i];
         const struct gang_ref *to = &kin->to->ref;
@@ -257,6 +262,23 @@ static char *judge_parent(const struct group *group)
     return NULL;
 }
 
+/* A family that was too large: some that belong to it are gangs of their own, and refused too. */
+static bool is_torn(const struct gang *gang, int n)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        for (size_t i = 0; i < group->n_kin; i++)
+            if (group->kin[i].to->gang != gang &&
+                (!group->kin[i].bundle || names(group->kin[i].to, group)))
+                return true;
+        if (n < FAMILY_MAX)
+            continue;
+        list_for_each (kin, &group->referrers, struct kin, in_referrers)
+            if (kin->from->gang != gang && (!kin->bundle || names(group, kin->from)))
+                return true;
+    }
+    return false;
+}
+
 /* The first contradiction in the gang's PodGroups. One that is missing is not one of them. */
 static void judge(struct gang *gang)
 {
@@ -271,7 +293,7 @@ static void judge(struct gang *gang)
             gang->invalid = judge_parent(group);
         n++;
     }
-    if (!gang->invalid && n == FAMILY_MAX)
+    if (!gang->invalid && is_torn(gang, n))
         gang->invalid = xasprintf("PodGroup %s/%s: more than %d PodGroups belong together",
                                   gang->head->ref.ns, gang->head->ref.name, FAMILY_MAX);
 }
@@ -319,6 +341,7 @@ static void move_members(struct group *group, struct gang *from, struct gang *to
             list_remove(&pod->in_gang);
             list_push(&to->members, &pod->in_gang);
             pod->gang = to;
+            pod->commit = 0; /* no commit of that gang */
         }
 }
 
@@ -355,6 +378,8 @@ static void settle_gang(struct gang_core *core, struct gang *gang)
     build_tree(core, gang);
     judge(gang);
     trim(core, gang);
+    if (gang == core->keeper) /* its place in the order may be another */
+        core->freed = ++core->clock;
     gang->retry = true;
     gang_touch(core, gang);
 }
@@ -456,7 +481,7 @@ static void note_kin(struct gang_core *core, struct group *group)
     forget_kin(core, group);
     if (!f || (!f->parent && !f->n_bundle))
         return;
-    size_t most = f->n_bundle < FAMILY_MAX ? f->n_bundle : FAMILY_MAX;
+    size_t most = f->n_bundle <= BUNDLE_MAX ? f->n_bundle : 0; /* judge_kin() refuses more */
     group->kin = xcalloc(most + 1, sizeof *group->kin);
     if (f->parent) {
         struct gang_ref ref = {group->ref.api_group, group->ref.ns, f->parent};

@@ -32,14 +32,14 @@ static bool exceeds(const struct node *node, const struct shape *shape, int64_t 
 
 /* The node that lacks least for one more pod of the shape beside what is kept already, of those
  * that could hold it if they were empty. */
-struct node *some_day_node(struct gang_core *core, struct shape *shape)
+struct node *some_day_node(struct gang_core *core, const struct gang *gang, struct shape *shape)
 {
     struct node *best = NULL;
     int64_t least = 0, lack;
     for (size_t i = 0; i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
         if (!node || exceeds(node, shape, &lack) || shape_refusal(shape, node) ||
-            (shape->alone && node->kept_alone))
+            evidence_refuses(core, gang, shape, node) || (shape->alone && node->kept_alone))
             continue;
         if (!best || lack < least || (lack == least && node_better(shape, node, best))) {
             best = node;
@@ -68,9 +68,8 @@ static void forget_kept(struct gang_core *core)
 /* Keeps what the gang could use some day; false: it could not run on the empty cluster. */
 static bool keep_places(struct gang_core *core, struct gang *gang)
 {
-    forget_kept(core);
     core->keeper = gang;
-    if (place_some_day(core, gang, keep))
+    if (place_some_day(core, gang, forget_kept, keep))
         return true;
     if (core->config.strict_order) /* what comes after it waits all the same */
         return true;

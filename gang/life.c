@@ -151,6 +151,15 @@ static usec_t attempt_timeout(const struct gang_core *core, const struct gang *g
     return t < TIMEOUT_MAX ? t : TIMEOUT_MAX;
 }
 
+static void begin_waiting(struct gang_core *core, struct gang *gang)
+{
+    if (gang->waits)
+        return;
+    gang->waits = core->now;
+    if (core->config.starvation)
+        timer_set(core, &gang->timers[TIMER_STARVE], core->now + core->config.starvation);
+}
+
 void begin_attempt(struct gang_core *core, struct gang *gang)
 {
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
@@ -158,11 +167,7 @@ void begin_attempt(struct gang_core *core, struct gang *gang)
         return;
     gang->attempts++;
     timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + attempt_timeout(core, gang));
-    if (gang->waits || gang->state == GANG_RECOVERING)
-        return;
-    gang->waits = core->now;
-    if (core->config.starvation)
-        timer_set(core, &gang->timers[TIMER_STARVE], core->now + core->config.starvation);
+    begin_waiting(core, gang);
 }
 
 static void end_attempt(struct gang_core *core, struct gang *gang)
@@ -174,6 +179,15 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
     keep_end(core, gang);
     gang->waits = 0;
     gang->starved = false;
+}
+
+/* Later members that were rejected pass singly, as many as may be. */
+static void starve_later(struct gang_core *core, struct gang *gang)
+{
+    gang_count(core, gang);
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->rejected && !pod->slot && pod_plannable(core, pod) && !unit_at_maximum(pod->unit))
+            starve(core, pod);
 }
 
 static void place(struct gang_core *core, struct gang *gang)
@@ -194,9 +208,7 @@ static void place(struct gang_core *core, struct gang *gang)
     bind_held(core, gang);
     if (gang->n_slots)
         timer_set(core, &gang->timers[TIMER_EXTRAS], core->now + core->config.hold);
-    list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod->rejected && !pod->slot && pod_plannable(core, pod))
-            starve(core, pod);
+    starve_later(core, gang);
 }
 
 /*
@@ -207,6 +219,9 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
                      enum gang_reason_code code, char *text)
 {
     bool news = reason_set(gang, code, text);
+    bool wrong = code == REASON_GROUP_INVALID || code == REASON_NOT_UNIFORM;
+    if (news && wrong) /* its users must change something: said on the object, once */
+        tell_event(core, gang, true, gang_reason_name(code), gang->reason.text);
     gang->halted = true;
     plan_drop(core, gang, code);
     end_hope(core, gang);
@@ -329,6 +344,7 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
             timer_stop(core, &gang->timers[TIMER_BACKOFF]);
             gang_enter(core, gang, GANG_RECOVERING);
             gang->retry = true;
+            begin_waiting(core, gang);
             if (gang->n_slots)
                 begin_attempt(core, gang);
         }
@@ -362,7 +378,10 @@ static void review(struct gang_core *core, struct gang *gang)
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
     gang->halted = false;
-    gang->priority = gang_priority(core, gang);
+    int32_t priority = gang_priority(core, gang);
+    if (priority != gang->priority && gang == core->keeper)
+        core->freed = ++core->clock; /* some of those behind it may be before it now */
+    gang->priority = priority;
     char *text = refusal(gang, &code);
     if (text) {
         assemble(core, gang, GANG_ASSEMBLING, code, text);
@@ -379,6 +398,8 @@ static void review(struct gang_core *core, struct gang *gang)
     } else if (whole) {
         if (gang->state != GANG_PLACED)
             place(core, gang);
+        else if (gang_has_maximum(gang)) /* one may have ended */
+            starve_later(core, gang);
     } else {
         review_unplaced(core, gang, t);
     }

@@ -17,7 +17,7 @@
 #include "gang/core.h"
 
 /* Choices of units that are tried for one plan. */
-#define CHOICES_MAX 32
+#define CHOICES_MAX 256
 
 /* ---- choosing a node ---- */
 
@@ -428,17 +428,19 @@ static bool place_needed(struct gang_core *core, struct trial *t, int want, bool
 
 /* ---- extras ---- */
 
-/* Units that were not chosen get slots as a whole or not at all. */
+/* Units that were not chosen get slots as a whole or not at all. Slots that are given are counted
+ * as they are given. */
 static void place_whole_units(struct gang_core *core, struct trial *t, struct unit *unit)
 {
     list_for_each (child, &unit->children, struct unit, in_parent) {
         int want = 0;
-        if (!child->chosen && !child->excluded) {
+        bool able = !child->excluded && unit_lacks(child, STAGE_REACHABLE) <= 0;
+        if (!child->chosen && able) {
             size_t before = t->n_slots;
-            gang_count(core, t->gang);
-            bool able = unit_lacks(child, STAGE_REACHABLE) <= 0 && choose(t->gang, child, &want);
-            if (!able || (want > 0 && !place_needed(core, t, want, false)) ||
-                unit_beyond_maximum(child)) {
+            bool placed = choose(t->gang, child, &want) &&
+                          (want == 0 || place_needed(core, t, want, false)) &&
+                          !unit_beyond_maximum(child);
+            if (!placed) {
                 take_back(core, t, before);
                 forget_choice(child);
             }
@@ -450,6 +452,7 @@ static void place_whole_units(struct gang_core *core, struct trial *t, struct un
 
 static void place_extras(struct gang_core *core, struct trial *t)
 {
+    gang_count(core, t->gang);
     place_whole_units(core, t, t->gang->root);
     core->trial++;
     t->queue_for = NULL;
@@ -572,21 +575,21 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     return done;
 }
 
-/*
- * Places for as many of the needed members as the nodes could ever hold, those with the most room
- * now first; calls take() for each. Nothing is reserved. True: for all of them.
- */
-bool place_some_day(struct gang_core *core, struct gang *gang,
-                    void (*take)(struct gang_core *, struct node *, struct shape *))
+/* One try, with the units as they are chosen now; *ret_culprit is the first without a place. */
+static bool try_some_day(struct gang_core *core, struct gang *gang,
+                         void (*take)(struct gang_core *, struct node *, struct shape *),
+                         const struct pod **ret_culprit)
 {
     int want;
-    forget_excluded(gang->root);
+    *ret_culprit = NULL;
     if (!choose_all(core, gang, &want))
         return false;
     struct trial t = trial_begin(core, gang);
     for (size_t i = 0; i < t.n && want > 0; i++) {
         struct unit *wants = wanting(t.pods[i]->unit, true);
-        struct node *node = wants ? some_day_node(core, t.pods[i]->shape) : NULL;
+        struct node *node = wants ? some_day_node(core, gang, t.pods[i]->shape) : NULL;
+        if (wants && !node && !*ret_culprit)
+            *ret_culprit = t.pods[i];
         if (!node)
             continue;
         take(core, node, t.pods[i]->shape);
@@ -595,4 +598,21 @@ bool place_some_day(struct gang_core *core, struct gang *gang,
     }
     trial_end(&t);
     return want == 0;
+}
+
+/* Places for as many of the needed members as the nodes could ever hold, those with the most room
+ * now first. Nothing is reserved. */
+bool place_some_day(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
+                    void (*take)(struct gang_core *, struct node *, struct shape *))
+{
+    const struct pod *culprit;
+    forget_excluded(gang->root);
+    for (int i = 0; i < CHOICES_MAX; i++) {
+        forget(core);
+        if (try_some_day(core, gang, take, &culprit))
+            return true;
+        if (!exclude(culprit))
+            break;
+    }
+    return false;
 }

@@ -75,11 +75,15 @@ static void plan_failed(struct gang_core *core, struct gang *gang)
     timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.text_refresh);
 }
 
-static void keep_if_due(struct gang_core *core, struct gang *gang, const struct shortage *s)
+/* `gated`: its minResources are not free. */
+static void keep_if_due(struct gang_core *core, struct gang *gang, const struct shortage *s,
+                        bool gated)
 {
     enum gang_reason_code code = s->culprit ? shortage_code(s) : REASON_NONE;
     bool between = code == REASON_KEPT_APART || code == REASON_SPREAD; /* on some nodes */
-    bool capacity = code == REASON_NOT_ENOUGH_RESOURCES || (between && s->resource != -1);
+    bool refused = code == REASON_REFUSED_BY_SCHEDULER; /* some nodes, and the others are full */
+    bool capacity =
+        code == REASON_NOT_ENOUGH_RESOURCES || gated || ((between || refused) && s->resource != -1);
     if (!gang->hoping && (core->config.strict_order || (gang->starved && capacity)))
         keep_for(core, gang);
     else
@@ -112,7 +116,24 @@ static int64_t asked_for(const struct gang *gang, uint32_t resource)
         sum += need;
         largest = need > largest ? need : largest;
     }
-    return missing > 0 ? sum + missing * largest : sum;
+    int64_t more, all;
+    if (missing <= 0)
+        return sum;
+    bool beyond = __builtin_mul_overflow((int64_t)missing, largest, &more) ||
+                  __builtin_add_overflow(sum, more, &all);
+    return beyond ? INT64_MAX : all;
+}
+
+/* What the PodGroups of that tree ask for together: children add up, and a parent's figure is for
+ * all of them. */
+static int64_t min_of_all(const struct unit *unit, const char *resource)
+{
+    int64_t own = unit->group ? gang_amounts_get(&unit->group->facts->min_resources, resource) : 0;
+    int64_t below = 0;
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        if (!child->spec && __builtin_add_overflow(below, min_of_all(child, resource), &below))
+            return INT64_MAX;
+    return own > below ? own : below;
 }
 
 /*
@@ -129,8 +150,9 @@ static char *below_min_resources(struct gang_core *core, const struct gang *gang
         for (size_t i = 0; i < min->n; i++) {
             uint32_t resource = resource_number(core, min->items[i].resource);
             int64_t room = room_for(core, gang, resource);
-            *ret_more = min->items[i].amount > asked_for(gang, resource);
-            if (room < min->items[i].amount)
+            int64_t all = min_of_all(gang->root, min->items[i].resource);
+            *ret_more = all > asked_for(gang, resource);
+            if (room < all)
                 return reason_min_resources(group, &min->items[i], room);
         }
     }
@@ -186,9 +208,10 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
             announce(core, gang);
         return;
     }
+    bool gated = below != NULL;
     plan_failed(core, gang);
     explain_failure(core, gang, &shortage, below, more);
-    keep_if_due(core, gang, &shortage);
+    keep_if_due(core, gang, &shortage, gated);
 }
 
 /* ---- all gangs ---- */
@@ -257,23 +280,40 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
     if (gang->state == GANG_PLANNED) /* it has lost the places it had */
         gang_enter(core, gang, gang_without_plan(gang));
     if (gang->state != GANG_BACKED_OFF && !gang->hoping)
-        explain(core, gang, REASON_BEHIND, reason_behind(gang, core->keeper), NULL);
+        explain(core, gang, REASON_BEHIND, reason_behind(gang), NULL);
     return true;
 }
 
+struct due {
+    struct gang **items;
+    size_t n, cap;
+};
+
+static void add_due(const struct gang_core *core, struct due *due, struct gang *gang)
+{
+    if (!to_be_planned(core, gang))
+        return;
+    GROW(due->items, due->cap, due->n + 1);
+    due->items[due->n++] = gang;
+}
+
+/* All of them where room grew, else those about which something changed: what makes a gang be tried
+ * again touches it. */
 void plan_pass(struct gang_core *core)
 {
-    struct gang **due = NULL;
-    size_t n = 0, cap = 0;
-    list_for_each (gang, &core->gangs, struct gang, in_core)
-        if (to_be_planned(core, gang)) {
-            GROW(due, cap, n + 1);
-            due[n++] = gang;
-        }
-    if (n > 1)
-        qsort(due, n, sizeof *due, by_order);
-    for (size_t i = 0; i < n; i++)
-        if (!is_behind(core, due[i]))
-            plan_gang(core, due[i]);
-    free(due);
+    struct due due = {NULL, 0, 0};
+    if (core->passed != core->freed) {
+        core->passed = core->freed;
+        list_for_each (gang, &core->gangs, struct gang, in_core)
+            add_due(core, &due, gang);
+    } else {
+        list_for_each (gang, &core->touched, struct gang, in_touched)
+            add_due(core, &due, gang);
+    }
+    if (due.n > 1)
+        qsort(due.items, due.n, sizeof *due.items, by_order);
+    for (size_t i = 0; i < due.n; i++)
+        if (!is_behind(core, due.items[i]))
+            plan_gang(core, due.items[i]);
+    free(due.items);
 }

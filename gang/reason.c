@@ -277,12 +277,12 @@ char *reason_min_resources(const struct group *group, const struct gang_amount *
     return buf_steal(&b);
 }
 
-char *reason_behind(const struct gang *gang, const struct gang *first)
+/* Without a name: each gang that is placed would change the words of all that wait. */
+char *reason_behind(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
     put_gang(&b, gang);
-    buf_printf(&b, ": waits behind gang %s/%s (strictOrder)", first->head->ref.ns,
-               first->head->ref.name);
+    buf_puts(&b, ": waits for the gangs before it (strictOrder)");
     return buf_steal(&b);
 }
 

@@ -17,6 +17,10 @@
 
 /* A minimum beyond this is a typing mistake, not a gang. */
 #define MEMBERS_MAX INT64_C(1000000)
+/* Trees beyond these are mistakes too, and would cost every event too much. */
+#define SUBGROUPS_MAX 1024
+#define LEVELS_MAX    16
+#define PARTS_MAX     1024
 
 /* ---- making ---- */
 
@@ -79,7 +83,8 @@ static struct unit *unit_by_name(const struct group *group, const char *name)
     return map_get(&group->subgroups, name);
 }
 
-/* A subgroup that is its own ancestor hangs nowhere; judge_group() refuses such a gang. */
+/* A subgroup that is its own ancestor hangs below the PodGroup itself, so that it is counted;
+ * judge_group() refuses such a gang. */
 bool unit_is_below(const struct unit *unit, const struct unit *above)
 {
     for (; unit; unit = unit->parent)
@@ -97,6 +102,8 @@ void units_build(struct group *group)
         return;
     own->min_pods = clamp(f->min_member);
     own->max_pods = clamp(f->max_member);
+    if (f->n_subgroups > SUBGROUPS_MAX)
+        return; /* judge_figures() refuses it */
     for (size_t i = 0; i < f->n_subgroups; i++) {
         struct unit *unit = unit_new(group, &f->subgroups[i]);
         unit->min_pods = clamp(f->subgroups[i].min_member);
@@ -108,8 +115,8 @@ void units_build(struct group *group)
     for (size_t i = 1; i < group->n_units; i++) {
         const char *name = group->units[i]->spec->parent;
         struct unit *parent = name ? unit_by_name(group, name) : own;
-        if (parent && !unit_is_below(parent, group->units[i]))
-            unit_attach(group->units[i], parent);
+        group->units[i]->adrift = !parent || unit_is_below(parent, group->units[i]);
+        unit_attach(group->units[i], group->units[i]->adrift ? own : parent);
     }
     if (f->min_children >= 0)
         own->min_children = clamp(f->min_children);
@@ -161,6 +168,8 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     list_for_each (part, &whole->children, struct unit, in_parent)
         if (part->part && strcmp(part->part, name) == 0)
             return part;
+    if (whole->n_children >= PARTS_MAX)
+        return whole; /* of no part: the figures say that it is missing */
     struct unit *part = unit_new(group, whole->spec);
     part->part = STEAL(name);
     part->min_pods = clamp(whole->spec->part_size);
@@ -425,19 +434,27 @@ static char *judge_subgroup(const struct group *group, size_t i)
     const struct unit *unit = group->units[i];
     const struct gang_subgroup *s = unit->spec;
     const char *name = s->name;
+    const char *where = s->by_labels ? "spec.subGroupPolicy" : "spec.subGroups";
     if (unit_by_name(group, name) != unit)
-        return xasprintf("subgroup %s is there twice; give each a name of its own", name);
+        return xasprintf("%s: subgroup %s is there twice; give each a name of its own", where,
+                         name);
     if (s->parent && !unit_by_name(group, s->parent))
-        return xasprintf("subgroup %s: parent %s does not exist; name one of the subgroups", name,
-                         s->parent);
-    if (!unit->parent)
-        return xasprintf("subgroup %s is its own ancestor; one of its parents must go", name);
+        return xasprintf("%s: subgroup %s: parent %s does not exist; name one of the subgroups",
+                         where, name, s->parent);
+    if (unit->adrift)
+        return xasprintf("%s: subgroup %s: parent makes it its own ancestor; take one out", where,
+                         name);
+    int levels = 0;
+    for (const struct unit *up = unit; up; up = up->parent)
+        levels++;
+    if (levels > LEVELS_MAX)
+        return xasprintf("%s: subgroup %s is more than %d levels deep", where, name, LEVELS_MAX);
     if (s->min_member < 0 || s->min_member > MEMBERS_MAX)
-        return xasprintf("subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64, name,
-                         s->min_member, MEMBERS_MAX);
+        return xasprintf("%s: subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64, where,
+                         name, s->min_member, MEMBERS_MAX);
     if (!s->by_labels && unit->min_children > unit->n_children)
-        return xasprintf("subgroup %s needs %d subgroups and has %d", name, unit->min_children,
-                         unit->n_children);
+        return xasprintf("%s: subgroup %s: minSubGroup is %d, and it has only %d subgroups", where,
+                         name, unit->min_children, unit->n_children);
     return NULL;
 }
 
@@ -462,11 +479,16 @@ static char *judge_figures(const struct group *group)
     if (f->max_member < 0)
         return xasprintf("spec.maxMember is %" PRId64 "; it must not be negative", f->max_member);
     if (f->max_member && f->max_member < f->min_member)
-        return xasprintf("spec.maxMember is %" PRId64 ", less than %s, which is %" PRId64,
+        return xasprintf("spec.maxMember is %" PRId64 ", less than %s, which is %" PRId64
+                         "; raise it, or leave it out",
                          f->max_member, min_field(f), f->min_member);
-    if (f->min_children >= 0 && f->n_subgroups < (size_t)f->min_children)
-        return xasprintf("%" PRId64 " subgroups are needed, and there are only %d", f->min_children,
-                         own->n_children);
+    if (f->n_subgroups > SUBGROUPS_MAX)
+        return xasprintf("%zu subgroups; there may be %d", f->n_subgroups, SUBGROUPS_MAX);
+    int direct = f->n_subgroups ? own->n_children : 0; /* not those below them */
+    if (f->min_children > direct)
+        return xasprintf("spec.minSubGroup is %" PRId64
+                         ", and there are only %d subgroups of its own",
+                         f->min_children, own->n_children);
     return NULL;
 }
 
@@ -475,7 +497,7 @@ char *judge_group(const struct group *group)
     const struct gang_group_facts *f = group->facts;
     char *text = f->invalid ? xstrdup(f->invalid) : judge_subgroups(group);
     if (!text)
-        text = judge_figures(group);
+        text = judge_figures(group); /* too many subgroups have no units */
     if (!text)
         return NULL;
     char *whole = xasprintf("PodGroup %s/%s: %s", group->ref.ns, group->ref.name, text);

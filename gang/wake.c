@@ -117,18 +117,18 @@ void wake_starved(struct gang_core *core)
     arm_wake(core);
     if (list_empty(&core->starved) || !round_begins(core))
         return;
-    const struct shape *full = NULL;
     int left = WAKES_PER_STEP;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
         if (pod->node || pod_is_finished(pod) || pod->facts->deleting) {
             list_remove(&pod->in_starved);
             continue;
         }
-        if (pod->shape == full || pod->woken == core->wake_round || pod_at_maximum(core, pod))
+        if (pod->shape->starved_full == core->wake_round || pod->woken == core->wake_round ||
+            pod_at_maximum(core, pod))
             continue; /* woken for this news already, and refused all the same */
         struct node *node = starved_node(core, pod);
         if (!node) {
-            full = pod->shape;
+            pod->shape->starved_full = core->wake_round;
             continue;
         }
         node->n_woken = sent_here(core, node) + 1;

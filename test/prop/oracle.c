@@ -256,17 +256,21 @@ static bool members_plain(const struct model *m, uint32_t family)
 }
 
 /* What minResources ask for is free on nodes that take pods. */
+/* Of each resource as much is free as all PodGroups of the family ask for: at least what muster
+ * wants, which takes what a parent asks for as the sum over its children. */
 static bool resources_free(const struct model *m, uint32_t family, int64_t left[NODES][RESOURCES])
 {
-    for (int g = 0; g < GROUPS; g++)
-        for (int r = 0; r <= R_CPU && family >> g & 1 && m->groups[g].exists; r++) {
-            int64_t sum = 0;
-            for (int n = 0; n < NODES; n++)
-                if (m->nodes[n].exists && !op_has(&m->nodes[n].spec, A_CORDON) && left[n][r] > 0)
-                    sum += left[n][r];
-            if (sum < op_get(&m->groups[g].spec, r == R_GPUS ? A_GPUS : A_CPU, 0))
-                return false;
-        }
+    for (int r = 0; r <= R_CPU; r++) {
+        int64_t sum = 0, asked = 0;
+        for (int n = 0; n < NODES; n++)
+            if (m->nodes[n].exists && !op_has(&m->nodes[n].spec, A_CORDON) && left[n][r] > 0)
+                sum += left[n][r];
+        for (int g = 0; g < GROUPS; g++)
+            if (family >> g & 1 && m->groups[g].exists)
+                asked += op_get(&m->groups[g].spec, r == R_GPUS ? A_GPUS : A_CPU, 0);
+        if (sum < asked)
+            return false;
+    }
     return true;
 }
 

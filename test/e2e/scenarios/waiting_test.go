@@ -64,7 +64,7 @@ func TestS04_StrictOrder(t *testing.T) {
 	c.AddPods(t, testbed.Members(testbed.Volcano, "ml", "other", 2, testbed.GPUs(1),
 		testbed.RunningFor(time.Second))...)
 	c.Recorder.AllSay(t, small, len(pods), "gang ml/big")
-	c.Recorder.AllSay(t, other, 2, "gang ml/other: waits behind gang ml/big (strictOrder)")
+	c.Recorder.AllSay(t, other, 2, "gang ml/other: waits for the gangs before it (strictOrder)")
 	c.Recorder.NoneBound(t, either(small, other, gang))
 
 	c.DeletePods(t, "ml", "filler")

@@ -256,6 +256,64 @@ static void a_pod_without_a_clear_link_is_refused_alone(void **state)
     world_free(w);
 }
 
+/* ---- too many ---- */
+
+static void S07_a_family_that_is_too_large_starts_no_part(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 60);
+    world_group(w, "p", 300);
+    for (int i = 0; i < 300; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "c%d", i);
+        child(w, name, "p", 1);
+        world_members(w, name, 0, 1, 1);
+        cleanup_free char *member = xasprintf("%s-0", name);
+        assert_int_equal(world_try(w, member), 0);
+    }
+    assert_int_equal(w->n_bindings, 0);
+    assert_non_null(strstr(world_reason(w, "c299"), "more than 256 PodGroups belong together"));
+    world_free(w);
+}
+
+static void C06_a_commit_of_another_gang_is_not_undone(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.evict_on_failed_commit = true;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 8);
+    world_group(w, "a", 1);
+    struct gang_pod_facts *f = world_pod_facts("old", "a", 1);
+    f->controlled = true;
+    world_pod_set(w, f);
+    world_try(w, "old");
+    world_all_bound(w); /* commit 1 of its own gang */
+    child(w, "a", "p", 1);
+    child(w, "b", "p", 2);
+    world_group(w, "p", 2);
+    world_members(w, "b", 0, 2, 1);
+    world_try_members(w, "b", 0, 2); /* commit 1 of the new gang */
+    world_result(w, "b-0", "n", OUTCOME_OK);
+    world_result(w, "b-1", "n", OUTCOME_REFUSED);
+    assert_false(world_evicted(w, "old"));
+    world_free(w);
+}
+
+static void C11_a_refused_gang_is_told_by_an_event_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_group(w, "g", -1);
+    assert_true(world_event(w, "PodGroup/g InvalidPodGroup: PodGroup default/g: spec.minMember"));
+    world_forget(w);
+    world_members(w, "g", 0, 3, 1);
+    assert_false(world_event(w, "PodGroup/g"));
+    world_free(w);
+}
+
 /* ---- many ---- */
 
 static void ten_thousand_groups_cost_no_square(void **state)
@@ -298,6 +356,9 @@ int main(void)
         cmocka_unit_test(S13_an_objects_word_goes_before_the_pods),
         cmocka_unit_test(S12_members_of_two_classes_are_refused),
         cmocka_unit_test(a_pod_without_a_clear_link_is_refused_alone),
+        cmocka_unit_test(S07_a_family_that_is_too_large_starts_no_part),
+        cmocka_unit_test(C06_a_commit_of_another_gang_is_not_undone),
+        cmocka_unit_test(C11_a_refused_gang_is_told_by_an_event_once),
         cmocka_unit_test(ten_thousand_groups_cost_no_square),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

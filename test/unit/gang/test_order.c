@@ -230,7 +230,7 @@ static void S04_C12_strict_order_holds_what_comes_after(void **state)
     world_members(w, "small", 0, 2, 1);
     assert_string_equal(world_state(w, "small"), "Waiting");
     assert_string_equal(world_reason(w, "small"),
-                        "gang default/small: waits behind gang default/big (strictOrder)");
+                        "gang default/small: waits for the gangs before it (strictOrder)");
     world_pod(w, "single", NULL, 1);
     assert_string_equal(world_filter(w, "single"), "");
     world_pod_gone(w, "old0");

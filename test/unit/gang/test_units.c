@@ -216,28 +216,36 @@ static void C11_contradictions_are_said_and_not_waited_on(void **state)
 
     struct gang_group_facts *f = world_group_facts("g", 4);
     f->max_member = 3;
-    refused(w, f, "PodGroup default/g: spec.maxMember is 3, less than spec.minMember, which is 4");
+    refused(w, f,
+            "PodGroup default/g: spec.maxMember is 3, less than spec.minMember, which is 4; "
+            "raise it, or leave it out");
 
     f = world_group_facts("g", 1);
     world_subgroup(f, "a", "nobody", 1);
-    refused(w, f,
-            "PodGroup default/g: subgroup a: parent nobody does not exist; name one of the "
-            "subgroups");
+    refused(
+        w, f,
+        "PodGroup default/g: spec.subGroups: subgroup a: parent nobody does not exist; name one of "
+        "the subgroups");
 
     f = world_group_facts("g", 1);
     world_subgroup(f, "a", "b", 1);
     world_subgroup(f, "b", "a", 1);
-    refused(w, f, "PodGroup default/g: subgroup b is its own ancestor; one of its parents must go");
+    refused(w, f,
+            "PodGroup default/g: spec.subGroups: subgroup b: parent makes it its own ancestor; "
+            "take one out");
 
     f = world_group_facts("g", 1);
     world_subgroup(f, "a", NULL, 1);
     world_subgroup(f, "a", NULL, 2);
-    refused(w, f, "PodGroup default/g: subgroup a is there twice; give each a name of its own");
+    refused(w, f,
+            "PodGroup default/g: spec.subGroups: subgroup a is there twice; give each a name of "
+            "its own");
 
     f = world_group_facts("g", 0);
     world_subgroup(f, "a", NULL, 1);
     f->min_children = 2;
-    refused(w, f, "PodGroup default/g: 2 subgroups are needed, and there are only 1");
+    refused(w, f,
+            "PodGroup default/g: spec.minSubGroup is 2, and there are only 1 subgroups of its own");
 
     f = world_group_facts("g", 0);
     world_subgroup(f, "a", NULL, 2);
@@ -272,6 +280,92 @@ static void C11_a_refused_gang_that_is_mended_goes_on(void **state)
     world_group(w, "g", 2);
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_true(world_nominated(w, "g-0@n")); /* it was rejected: it is woken */
+    world_free(w);
+}
+
+static void C11_a_subgroup_that_hangs_nowhere_does_no_harm(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    struct gang_group_facts *f = world_group_facts("g", 1);
+    world_subgroup(f, "w", "nobody", 1);
+    world_group_set(w, f);
+    world_role(w, "a", "g", "w", 1);
+    world_pod_gone(w, "a"); /* the shape goes with it */
+    world_role(w, "b", "g", "w", 2);
+    assert_non_null(strstr(world_reason(w, "g"), "parent nobody does not exist"));
+    world_free(w);
+}
+
+static void C11_trees_beyond_reason_are_refused(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    struct gang_group_facts *f = world_group_facts("g", 1);
+    for (int i = 0; i < 40; i++) {
+        char name[8], parent[8];
+        snprintf(name, sizeof name, "s%d", i);
+        snprintf(parent, sizeof parent, "s%d", i - 1);
+        world_subgroup(f, name, i ? parent : NULL, 1);
+    }
+    world_group_set(w, f);
+    assert_non_null(strstr(world_reason(w, "g"), "more than 16 levels deep"));
+    f = world_group_facts("h", 1);
+    for (int i = 0; i < 2000; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "s%d", i);
+        world_subgroup(f, name, NULL, 1);
+    }
+    world_group_set(w, f);
+    assert_non_null(strstr(world_reason(w, "h"), "2000 subgroups; there may be 1024"));
+    world_free(w);
+}
+
+static void C11_an_optional_subgroup_keeps_within_the_maximum(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    f->max_member = 1;
+    f->min_children = 0;
+    world_subgroup(f, "b", NULL, 2);
+    world_group_set(w, f);
+    world_role(w, "b0", "g", "b", 1);
+    world_role(w, "b1", "g", "b", 1);
+    world_try(w, "b0");
+    world_try(w, "b1");
+    assert_int_equal(w->n_bindings, 1);
+    world_free(w);
+}
+
+static void C11_one_of_many_subgroups_has_room(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    f->min_children = 1;
+    for (int i = 0; i < 60; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "s%02d", i);
+        world_subgroup(f, name, NULL, 1);
+    }
+    world_group_set(w, f);
+    for (int i = 0; i < 60; i++) {
+        char name[8], rack[8];
+        snprintf(name, sizeof name, "p%02d", i);
+        snprintf(rack, sizeof rack, "r%d", i);
+        struct gang_pod_facts *p = world_pod_facts(name, "g", 1);
+        snprintf(name, sizeof name, "s%02d", i);
+        p->role = xstrdup(name);
+        gang_kvs_add(&p->node_selector, "rack", rack);
+        world_pod_set(w, p);
+    }
+    struct gang_node_facts *n = world_gpu_node("n", 1);
+    gang_kvs_add(&n->labels, "rack", "r59");
+    world_node_facts(w, n);
+    assert_string_equal(world_state(w, "g"), "Planned");
     world_free(w);
 }
 
@@ -425,6 +519,10 @@ int main(void)
         cmocka_unit_test(C11_hope_knows_the_roles),
         cmocka_unit_test(C11_contradictions_are_said_and_not_waited_on),
         cmocka_unit_test(C11_a_refused_gang_that_is_mended_goes_on),
+        cmocka_unit_test(C11_a_subgroup_that_hangs_nowhere_does_no_harm),
+        cmocka_unit_test(C11_trees_beyond_reason_are_refused),
+        cmocka_unit_test(C11_an_optional_subgroup_keeps_within_the_maximum),
+        cmocka_unit_test(C11_one_of_many_subgroups_has_room),
         cmocka_unit_test(S06_elastic_from_none_to_the_maximum),
         cmocka_unit_test(S06_when_a_member_ends_another_takes_its_turn),
         cmocka_unit_test(S06_a_lowered_maximum_holds_for_a_plan),
