@@ -435,6 +435,7 @@ static usec_t jittered(const struct gang *gang, usec_t t)
 /* Releases all; the next attempt begins after a pause, or when room grows. */
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
+    end_hope(core, gang);
     plan_drop(core, gang, gang->reason.code);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     usec_t pause = core->config.backoff_initial;

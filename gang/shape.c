@@ -313,6 +313,9 @@ bool shape_needs_equal(const struct shape *a, const struct shape *b)
 
 const struct gang_pod_facts *shape_sample(const struct shape *shape)
 {
+    list_for_each (pod, &shape->pods, struct pod, in_shape)
+        if (pod_counts(pod)) /* one that is leaving does not count where pods are counted */
+            return pod->facts;
     return list_empty(&shape->pods) ? NULL
                                     : CONTAINER_OF(shape->pods.next, struct pod, in_shape)->facts;
 }

@@ -35,7 +35,7 @@
     X(BOUND_OK, "Binding succeeded", "A", "LPRW", "CLPR", "ABCLRWP", "L", "LR", "BLPR", "DL", "its call is answered; with the needed members bound the gang is Placed") \
     X(BOUND_REFUSED, "Binding refused for good", "AWP", "APRW", "APRW", "ABCRWP", "ALRWP", "AWPR", "ABPR", "AD", "its room is free; the gang is completed first in line (or its commit undone, onFailedCommit)") \
     X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "L", "R", "BR", "D", "stays charged; the pod is read, and the same Binding sent again") \
-    X(HOPE_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "ABP", "", "what was reserved for them is free; those that exist are told how many are missing") \
+    X(HOPE_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "what was reserved for them is free; those that exist are told how many are missing") \
     X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "all held calls are answered together; the plan stays and the members come again") \
     X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one stays first in line") \
     X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "the next attempt begins") \
