@@ -440,6 +440,8 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         pod = pod_new(core, facts);
         pod->rejected = facts->unschedulable; /* before us, maybe by another life of ours */
         settle_charge(core, pod);
+        if (pod->rejected && !pod->gang && !pod->node && !core->synced)
+            starve(core, pod); /* what kept it out then may be gone */
     } else {
         bool could = pod_plannable(core, pod), was_bound = pod->node != NULL;
         pod_update(core, pod, facts);
