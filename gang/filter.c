@@ -254,7 +254,7 @@ static void filter_later(struct gang_core *core, struct pod *pod, const struct g
         return;
     }
     reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
-    /* When one of the others ends, life.c sees to it that it is woken. */
+    pod->gang->capped = true; /* life.c sees to it that it is woken */
 }
 
 /* ---- filter ---- */

@@ -398,7 +398,7 @@ static void review(struct gang_core *core, struct gang *gang)
     } else if (whole) {
         if (gang->state != GANG_PLACED)
             place(core, gang);
-        else if (gang_has_maximum(gang)) /* one may have ended */
+        else if (gang->capped) /* one may have ended, or the maximum be another */
             starve_later(core, gang);
     } else {
         review_unplaced(core, gang, t);
