@@ -312,6 +312,7 @@ struct gang {
     uint64_t tried;                    /* core->clock when planning last failed */
     usec_t tried_at;                   /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
+    bool capped;       /* later members were refused by the maximum */
     bool halted;       /* it waits for its own facts: no plan is of use, whatever the cluster */
     bool hoping;       /* members are missing, and expected to come soon */
     usec_t first_seen; /* its first member, of this run; 0: none */

@@ -185,9 +185,15 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
 static void starve_later(struct gang_core *core, struct gang *gang)
 {
     gang_count(core, gang);
-    list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod->rejected && !pod->slot && pod_plannable(core, pod) && !unit_at_maximum(pod->unit))
+    gang->capped = false;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (!pod->rejected || pod->slot || !pod_plannable(core, pod))
+            continue;
+        if (unit_at_maximum(pod->unit))
+            gang->capped = true;
+        else
             starve(core, pod);
+    }
 }
 
 static void place(struct gang_core *core, struct gang *gang)
