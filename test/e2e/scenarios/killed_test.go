@@ -33,11 +33,13 @@ func notHere(c cell) string {
 // and are left to the end of a batch.
 var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "RESTART"}
 
-// batchSettings give each state's gangs the times they need.
+// batchSettings give each state's gangs the times they need. A hold must be
+// longer than kube-scheduler's backoff after an error (10 s), or members that come
+// at different times may miss each other for ever (seen with 6 s).
 var batchSettings = map[string]map[string]any{
-	"Planned":    {"holdSeconds": 6},
-	"Placed":     {"holdSeconds": 6},
-	"Recovering": {"holdSeconds": 6, "backoffSeconds": 2, "maxBackoffSeconds": 2},
+	"Planned":    {"holdSeconds": 12},
+	"Placed":     {"holdSeconds": 12},
+	"Recovering": {"holdSeconds": 12, "backoffSeconds": 2, "maxBackoffSeconds": 2},
 	"BackedOff":  {"backoffSeconds": 20},
 }
 
@@ -152,7 +154,7 @@ func (p *point) happens() {
 		happenings[p.id](p)
 		patience, again := racing[p.String()]
 		if !again {
-			patience = 25 * time.Second
+			patience = 30 * time.Second
 		}
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if p.reached() > before {
