@@ -184,8 +184,10 @@ static int declared_decode(const json_t *pod, struct gang_group_facts *facts, st
     facts->min_field = "min-available";
     if (!text)
         return err_set(err, ERR_INVALID,
-                       "min-available is missing: say in the annotation " GANG
-                       "min-available how many pods must be placed together");
+                       "min-available is missing: say in the %s how many pods must be placed "
+                       "together",
+                       dialect_label(pod, LABEL "name") ? "label " LABEL "min-available"
+                                                        : "annotation " GANG "min-available");
     if (!parse_count(text, &facts->min_member))
         return err_set(err, ERR_INVALID, "%s is %s, must be " A_COUNT, name, field_quote(text, q));
     return dialect_koordinator_annotations(pod, name, facts, err);
