@@ -240,7 +240,7 @@ static bool members_plain(const struct model *m, uint32_t family)
         const struct pod_truth *t = &m->pods[p];
         int g = pod_group(t), shown = t->shown_group;
         bool its = (g >= 0 && family >> g & 1) || (shown >= 0 && family >> shown & 1);
-        if (its && t->dirty == CHANGED)
+        if (its && (t->dirty == CHANGED || t->ghost))
             return false; /* the core does not know it yet */
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
