@@ -44,6 +44,8 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
     if (gang->state == state)
         return;
     happening_begin(core, gang);
+    if (gang == core->keeper) /* some of those behind it may be before it now */
+        core->freed = ++core->clock;
     gang->state = state;
     gang->since = core->now;
 }

@@ -443,10 +443,11 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         if (pod->rejected && !pod->gang && !pod->node && !core->synced)
             starve(core, pod); /* what kept it out then may be gone */
     } else {
-        bool could = pod_plannable(core, pod), was_bound = pod->node != NULL;
+        bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
         pod_update(core, pod, facts);
         settle_charge(core, pod);
-        if (pod->gang && (could != pod_plannable(core, pod) || was_bound != (pod->node != NULL)))
+        if (pod->gang &&
+            (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
             pod->gang->retry = true;
     }
     if (pod->gang)
