@@ -255,20 +255,18 @@ static bool members_plain(const struct model *m, uint32_t family)
     return true;
 }
 
-/* What minResources ask for is free on nodes that take pods. */
-/* Of each resource as much is free as all PodGroups of the family ask for: at least what muster
- * wants, which takes what a parent asks for as the sum over its children. */
+/* What minResources ask for is free on nodes that take pods, of all groups together. */
 static bool resources_free(const struct model *m, uint32_t family, int64_t left[NODES][RESOURCES])
 {
     for (int r = 0; r <= R_CPU; r++) {
-        int64_t sum = 0, asked = 0;
-        for (int n = 0; n < NODES; n++)
-            if (m->nodes[n].exists && !op_has(&m->nodes[n].spec, A_CORDON) && left[n][r] > 0)
-                sum += left[n][r];
+        int64_t asked = 0, free = 0;
         for (int g = 0; g < GROUPS; g++)
             if (family >> g & 1 && m->groups[g].exists)
                 asked += op_get(&m->groups[g].spec, r == R_GPUS ? A_GPUS : A_CPU, 0);
-        if (sum < asked)
+        for (int n = 0; n < NODES; n++)
+            if (m->nodes[n].exists && !op_has(&m->nodes[n].spec, A_CORDON) && left[n][r] > 0)
+                free += left[n][r];
+        if (free < asked)
             return false;
     }
     return true;
