@@ -104,7 +104,10 @@ void stop_all(struct gang_core *core)
     core->stopping = true;
     map_for_each (e, &core->calls) {
         struct pod *pod = e->value;
-        reply_bind(core, pod, reason_call(core, REASON_STOPPING, pod->gang, pod->facts, NULL));
+        reply_bind(core, pod,
+                   pod->charge == CHARGE_ASSIGNED
+                       ? ""
+                       : reason_call(core, REASON_STOPPING, pod->gang, pod->facts, NULL));
     }
 }
 
@@ -280,6 +283,11 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
 
 /* ---- results ---- */
 
+/*
+ * While its gang commits, a call waits until all results are in: each answer makes the scheduler
+ * write an event, which the API server would have to do beside the rest of the commit (seen: 1,000
+ * Bindings took 0.85 s instead of 0.55 s).
+ */
 static void bound(struct gang_core *core, struct pod *pod)
 {
     if (pod->gang)
@@ -287,7 +295,7 @@ static void bound(struct gang_core *core, struct pod *pod)
     pod->charge = CHARGE_ASSIGNED;
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     core->stats.bindings_ok++;
-    if (pod->call)
+    if (pod->call && !(pod->gang && pod->gang->state == GANG_COMMITTING))
         reply_bind(core, pod, "");
     if (pod->gang)
         gang_touch(core, pod->gang);
@@ -302,10 +310,17 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     const char *why = text && text[0] ? text : "the API server refused the binding";
     if (pod->call)
         reply_bind(core, pod, why);
+    struct node *node = pod->node;
     uncharge(core, pod);
     struct gang *gang = pod->gang;
     if (!gang)
         return;
+    /* The API server may have something against that very node (an admission policy): refused there
+     * twice, the member is planned elsewhere. */
+    if (str_eq(pod->refused_on, node->name))
+        evidence_add_node(core, gang, pod->shape, node);
+    free(pod->refused_on);
+    pod->refused_on = xstrdup(node->name);
     reason_set(gang, REASON_BIND_REFUSED,
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
@@ -426,7 +441,10 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
 {
     if (kind == TIMER_CALL) {
         if (pod->call)
-            reply_bind(core, pod, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
+            reply_bind(core, pod,
+                       pod->charge == CHARGE_ASSIGNED
+                           ? ""
+                           : reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
     } else if (kind == TIMER_RETRY) {
         if (pod->charge == CHARGE_BINDING)
             send_binding(core, pod); /* to the same node, for the same UID */

@@ -186,9 +186,10 @@ struct pod {
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
     int bind_tries;
-    int commit;   /* the gang's commit that sent its Binding; 0: none */
-    bool evicted; /* asked to leave, after a failed commit */
-    char *pinned; /* the node for which the scheduler has prepared its volumes; NULL: none */
+    int commit;       /* the gang's commit that sent its Binding; 0: none */
+    char *refused_on; /* the node of its last Binding that was refused; NULL: none */
+    bool evicted;     /* asked to leave, after a failed commit */
+    char *pinned;     /* the node for which the scheduler has prepared its volumes; NULL: none */
     struct timer timers[POD_TIMERS];
 };
 
@@ -677,6 +678,9 @@ bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
                       const struct shape *shape, const struct node *node);
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
                   const char *const *names, size_t n);
+/* One node is refused, about the others nothing new is known. */
+void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *shape,
+                       const struct node *node);
 void evidence_forget(struct gang_core *core, struct gang *gang);
 /* The refusals that still hold may be tried again at the earliest of their ends. */
 void evidence_arm(struct gang_core *core, struct gang *gang);

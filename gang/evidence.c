@@ -31,16 +31,21 @@ bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
     return true;
 }
 
+static struct evidence *evidence_get(struct gang *gang, struct shape *shape)
+{
+    struct evidence *e = evidence_of(gang, shape);
+    if (e)
+        return e;
+    gang->evidence = xreallocarray(gang->evidence, gang->n_evidence + 1, sizeof *gang->evidence);
+    e = &gang->evidence[gang->n_evidence++];
+    *e = (struct evidence){.shape = shape_ref(shape)};
+    return e;
+}
+
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
                   const char *const *names, size_t n)
 {
-    struct evidence *e = evidence_of(gang, shape);
-    if (!e) {
-        gang->evidence =
-            xreallocarray(gang->evidence, gang->n_evidence + 1, sizeof *gang->evidence);
-        e = &gang->evidence[gang->n_evidence++];
-        *e = (struct evidence){.shape = shape_ref(shape)};
-    }
+    struct evidence *e = evidence_get(gang, shape);
     free(e->offered);
     e->offered = xcalloc(n, sizeof *e->offered);
     e->n_offered = 0;
@@ -56,6 +61,19 @@ void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape
     e->as_of = core->clock;
     e->until = core->now + (lasts < EVIDENCE_LAST ? lasts : EVIDENCE_LAST);
     evidence_arm(core, gang);
+}
+
+void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *shape,
+                       const struct node *node)
+{
+    cleanup_free const char **names = xcalloc(core->n_ids + 1, sizeof *names);
+    size_t n = 0;
+    for (size_t i = 0; i < core->n_ids; i++) {
+        const struct node *other = core->by_id[i];
+        if (other && other != node && !evidence_refuses(core, gang, shape, other))
+            names[n++] = other->name;
+    }
+    evidence_add(core, gang, shape, names, n);
 }
 
 void evidence_arm(struct gang_core *core, struct gang *gang)

@@ -413,6 +413,10 @@ static void review(struct gang_core *core, struct gang *gang)
     }
     /* A member may have gone, or others are bound now: those held may be the whole rest. */
     commit_if_quorum(core, gang);
+    if (gang->state != GANG_COMMITTING)
+        list_for_each (pod, &gang->members, struct pod, in_gang)
+            if (pod->call && pod->charge == CHARGE_ASSIGNED)
+                reply_bind(core, pod, "");
 }
 
 bool review_touched(struct gang_core *core)

@@ -291,6 +291,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     gang_pod_facts_free(pod->facts);
     free(pod->nominated);
     free(pod->pinned);
+    free(pod->refused_on);
     free(pod);
 }
 
@@ -317,6 +318,8 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
     } else if (pod->slot && !pod_plannable(core, pod)) {
         lose_slot(core, pod); /* deleted or gated on its way */
     }
+    if (as_asked && !pod_is_finished(pod) && pod->gang && pod->gang->state == GANG_COMMITTING)
+        return; /* answered when the commit is over, see bound() */
     if (pod->call && (on || !pod_counts(pod)))
         reply_bind(core, pod,
                    as_asked ? ""

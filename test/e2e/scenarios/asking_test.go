@@ -130,24 +130,6 @@ func TestWhyAGangWaits(t *testing.T) {
 	}
 }
 
-// What a pod says does not stay behind what is true, in a cluster where nothing
-// else happens that would make the scheduler try it again.
-func TestReasonsOnPodsAreRenewed(t *testing.T) {
-	beside(t)
-	c, _ := startAll(t, nil, testbed.Sigs)
-	c.Namespace(t, "ml")
-	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
-	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
-	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 5, nil))
-	members := testbed.Members(testbed.Sigs, "ml", "ddp", 5, testbed.GPUs(1))
-	c.AddPods(t, members[:3]...)
-	c.Recorder.AllSay(t, gang, 3, "gang ml/ddp: 3 of 5 members exist")
-	c.AddPods(t, members[3:]...)
-	c.Recorder.AllSay(t, gang, 5, "gang ml/ddp: 5 members needed, room for 4 (1 short of nvidia.com/gpu)")
-	c.EditPodGroup(t, testbed.Sigs, "ml", "ddp", map[string]any{"minMember": 7})
-	c.Recorder.AllSay(t, gang, 5, "gang ml/ddp: 5 of 7 members exist")
-}
-
 // eventuallyNot waits until the group's status no longer has the text.
 func eventuallyNot(t *testing.T, c *testbed.Cluster, d testbed.Dialect, text string) {
 	t.Helper()

@@ -390,6 +390,29 @@ static void C06_an_eviction_that_is_refused_for_long_is_given_up(void **state)
     world_free(w);
 }
 
+static void C06_a_node_that_always_refuses_is_left(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_node(w, "b", 1);
+    world_node(w, "c", 1);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    for (int i = 0; i < 4; i++) {
+        world_forget(w);
+        world_try_members(w, "g", 0, 2);
+        for (size_t b = 0; b < w->n_bindings; b++) {
+            cleanup_free char *pod = xstrdup(w->bindings[b]);
+            char *node = strchr(pod, '@');
+            *node++ = 0;
+            world_result(w, pod, node, strcmp(node, "a") ? OUTCOME_OK : OUTCOME_REFUSED);
+        }
+    }
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_free(w);
+}
+
 /* ---- later losses ---- */
 
 static struct world *placed_of_three(bool requeue)
@@ -504,6 +527,7 @@ int main(void)
         cmocka_unit_test(C06_a_failed_commit_is_completed_first_in_line),
         cmocka_unit_test(C06_or_undone_but_never_for_pods_without_a_controller),
         cmocka_unit_test(C06_an_eviction_that_is_refused_for_long_is_given_up),
+        cmocka_unit_test(C06_a_node_that_always_refuses_is_left),
         cmocka_unit_test(C07_replacements_pass_singly),
         cmocka_unit_test(C07_or_wait_until_the_minimum_is_whole),
         cmocka_unit_test(C07_a_groups_own_policy_goes_before),
