@@ -14,6 +14,8 @@
 
 #include "gang/core.h"
 
+/* A plan of a Recovering gang has at least the time of so many holds. */
+#define RECOVERY_HOLDS 3
 /* A timeout beyond a year is none. */
 #define TIMEOUT_MAX (365 * 24 * 3600 * USEC_PER_SEC)
 
@@ -128,10 +130,9 @@ static void end_hope(struct gang_core *core, struct gang *gang)
 
 static void hope(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->hoping) {
-        gang->hoping = gang->retry = true;
-        timer_set(core, &gang->timers[TIMER_HOPE], gang->first_seen + core->config.assemble);
-    }
+    gang->retry |= !gang->hoping;
+    gang->hoping = true; /* all members may have been replaced since: then it is hoped for longer */
+    timer_set(core, &gang->timers[TIMER_HOPE], gang->first_seen + core->config.assemble);
     fill_expected(core, gang);
     if (gang->state != GANG_PLANNED)
         gang_enter(core, gang, GANG_ASSEMBLING);
@@ -168,7 +169,10 @@ void begin_attempt(struct gang_core *core, struct gang *gang)
     if (gang->timers[TIMER_ATTEMPT].node.pos)
         return;
     gang->attempts++;
-    timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + attempt_timeout(core, gang));
+    usec_t limit = attempt_timeout(core, gang);
+    if (gang->state == GANG_RECOVERING && limit < RECOVERY_HOLDS * core->config.hold)
+        limit = RECOVERY_HOLDS * core->config.hold; /* a short timeout does not delay recovery */
+    timer_set(core, &gang->timers[TIMER_ATTEMPT], core->now + limit);
     begin_waiting(core, gang);
 }
 

@@ -187,8 +187,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     struct shortage shortage;
     int slots = gang->n_slots;
     bool more = false;
-    bool unasked = !gang->retry || gang->step != core->steps;
-    if (unasked && gang->state != GANG_COMMITTING)
+    bool news = !gang->retry || gang->step != core->steps || gang->tried < core->freed;
+    if (news && gang->state != GANG_COMMITTING)
         happened(core, gang, HAPPENING_ROOM_MORE);
     gang->retry = false;
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)
