@@ -100,7 +100,8 @@ func TestS07_HierarchyAsPrinted(t *testing.T) {
 	// As printed there are no trainers: the preprocessors wait for them.
 	apply(t, c, "hierarchy/hierarchical-podgroups.yaml")
 	c.Recorder.AllSay(t, preprocessors, 2, "gang ml-training/ml-pipeline")
-	c.Recorder.AllSay(t, preprocessors, 2, "model-trainers")
+	c.WaitCondition(t, testbed.Recipe, "ml-training", "data-preprocessors", metav1.Condition{
+		Type: "PodGroupScheduled", Status: "False", Reason: "NotEnoughMembers", Message: "model-trainers"})
 	c.Recorder.NoneBound(t, both)
 
 	// Then there are, and half of them fit.
