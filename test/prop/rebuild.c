@@ -152,6 +152,16 @@ static bool is_final(enum gang_state state)
     return state == GANG_PLACED || state == GANG_DONE || state == GANG_RECOVERING;
 }
 
+/* That the scheduler has prepared a member's volumes for a node is not stored anywhere while they
+ * are not bound: a restart may plan it elsewhere. */
+static bool has_claims(const struct model *m, int g)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g && op_has(&m->pods[p].spec, A_USES))
+            return true;
+    return false;
+}
+
 static void legal(struct model *m, const struct picture *old, const struct picture *new)
 {
     bool quiet = true;
@@ -168,7 +178,7 @@ static void legal(struct model *m, const struct picture *old, const struct pictu
         if (!is_final(old->state[g]) && is_final(new->state[g]) && old->state[g] != GANG_COMMITTING)
             model_fail(m, "I6", "g%d is %s, after a restart %s", g, gang_state_name(old->state[g]),
                        gang_state_name(new->state[g]));
-        if (quiet && old->state[g] == GANG_WAITING && new->planned[g] > 0)
+        if (quiet && old->state[g] == GANG_WAITING && new->planned[g] > 0 && !has_claims(m, g))
             model_fail(m, "I6", "g%d waits, after a restart it has a plan", g);
     }
 }
