@@ -416,6 +416,8 @@ static void charge_by_result(struct pod_truth *t, const struct request *r,
 static void refused(struct model *m, const struct request *r)
 {
     struct pod_truth *t = &m->pods[r->pod];
+    if (pod_group(t) >= 0)
+        m->doubted[pod_group(t)] = m->now; /* refused there twice, the node is left for a while */
     if (t->serial == r->serial) {
         t->lost = -1;
         t->ghost = false;
