@@ -429,12 +429,16 @@ static const char *min_field(const struct gang_group_facts *f)
     return f->min_field ? f->min_field : "spec.minMember";
 }
 
-static char *judge_subgroup(const struct group *group, size_t i)
+static const char *where_written(const struct gang_subgroup *s)
 {
-    const struct unit *unit = group->units[i];
+    return s->by_labels ? "spec.subGroupPolicy" : "spec.subGroups";
+}
+
+/* Where it hangs in the tree. */
+static char *judge_place(const struct group *group, const struct unit *unit)
+{
     const struct gang_subgroup *s = unit->spec;
-    const char *name = s->name;
-    const char *where = s->by_labels ? "spec.subGroupPolicy" : "spec.subGroups";
+    const char *name = s->name, *where = where_written(s);
     if (unit_by_name(group, name) != unit)
         return xasprintf("%s: subgroup %s is there twice; give each a name of its own", where,
                          name);
@@ -449,20 +453,30 @@ static char *judge_subgroup(const struct group *group, size_t i)
         levels++;
     if (levels > LEVELS_MAX)
         return xasprintf("%s: subgroup %s is more than %d levels deep", where, name, LEVELS_MAX);
-    if (s->min_member < 0 || s->min_member > MEMBERS_MAX)
-        return xasprintf("%s: subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64, where,
-                         name, s->min_member, MEMBERS_MAX);
-    if (!s->by_labels && unit->min_children > unit->n_children)
-        return xasprintf("%s: subgroup %s: minSubGroup is %d, and it has only %d subgroups", where,
-                         name, unit->min_children, unit->n_children);
     return NULL;
 }
 
+static char *judge_minimums(const struct group *group, const struct unit *unit)
+{
+    (void)group;
+    const struct gang_subgroup *s = unit->spec;
+    if (s->min_member < 0 || s->min_member > MEMBERS_MAX)
+        return xasprintf("%s: subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64,
+                         where_written(s), s->name, s->min_member, MEMBERS_MAX);
+    if (!s->by_labels && unit->min_children > unit->n_children)
+        return xasprintf("%s: subgroup %s: minSubGroup is %d, and it has only %d subgroups",
+                         where_written(s), s->name, unit->min_children, unit->n_children);
+    return NULL;
+}
+
+/* The tree first: in one that is none, minimums look wrong that are not. */
 static char *judge_subgroups(const struct group *group)
 {
-    for (size_t i = 1; i < group->n_units; i++)
-        if (!group->units[i]->part) {
-            char *text = judge_subgroup(group, i);
+    static char *(*const judges[])(const struct group *, const struct unit *) = {judge_place,
+                                                                                 judge_minimums};
+    for (size_t k = 0; k < ARRAY_SIZE(judges); k++)
+        for (size_t i = 1; i < group->n_units; i++) {
+            char *text = group->units[i]->part ? NULL : judges[k](group, group->units[i]);
             if (text)
                 return text;
         }

@@ -228,8 +228,8 @@ static void C11_contradictions_are_said_and_not_waited_on(void **state)
         "the subgroups");
 
     f = world_group_facts("g", 1);
-    world_subgroup(f, "a", "b", 1);
-    world_subgroup(f, "b", "a", 1);
+    world_subgroup(f, "a", "b", 1)->min_children = 1;
+    world_subgroup(f, "b", "a", 1)->min_children = 1;
     refused(w, f,
             "PodGroup default/g: spec.subGroups: subgroup b: parent makes it its own ancestor; "
             "take one out");
