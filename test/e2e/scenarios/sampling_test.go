@@ -27,7 +27,7 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 	} {
 		t.Run(variant.name, func(t *testing.T) {
 			alone(t)
-			const nodes, withGPUs, gangs, members = 400, 320, 10, 2
+			const nodes, withGPUs, gangs, members = 400, 320, 25, 2
 			const left = gangs * members
 			c := testbed.StartCluster(t, testbed.Options{
 				Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
