@@ -273,8 +273,8 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
         bind_again(core, pod, ev->bind.node, ev->id);
     else if (!pod_counts(pod) || pod_is_finished(pod))
         reply_id(core, ev->id, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
-    else if (pod->facts->bad_link)
-        reply_id(core, ev->id, reason_call(core, REASON_BAD_LINK, NULL, pod->facts, NULL));
+    else if (pod_unlinked(pod->facts))
+        reply_id(core, ev->id, reason_call(core, pod_unlinked(pod->facts), NULL, pod->facts, NULL));
     else if (pod->gang)
         bind_member(core, pod, node, ev->id);
     else

@@ -470,6 +470,9 @@ struct pod *pod_by_uid(const struct gang_core *core, const char *uid);
 struct pod *pod_by_name(const struct gang_core *core, const char *ns, const char *name);
 bool pod_was_deleted(const struct gang_core *core, const char *uid);
 bool pod_is_finished(const struct pod *pod);
+/* Why a pod that should be a member is none: its link is wrong, or its PodGroup is being made.
+ * REASON_NONE: it is linked, or for itself. */
+enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
 /* A member that counts: neither Terminating nor Failed. */
 bool pod_counts(const struct pod *pod);
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod);

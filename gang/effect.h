@@ -51,6 +51,7 @@ const char *gang_state_name(enum gang_state state);
     X(SPREAD, "TopologySpread")                                                                    \
     X(ABOVE_MAXIMUM, "AboveMaxMember")                                                             \
     X(BAD_LINK, "InvalidLink")                                                                     \
+    X(AWAITS_GROUP, "WaitsForPodGroup")                                                            \
     X(REFUSED_BY_SCHEDULER, "RefusedByScheduler")                                                  \
     X(SCHEDULE_TIMEOUT, "ScheduleTimeout")                                                         \
     X(PLANNED, "Planned")                                                                          \

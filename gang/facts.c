@@ -110,6 +110,7 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     kvs_done(&f->labels);
     free(f->role);
     free(f->bad_link);
+    free(f->awaits_group);
     gang_group_facts_free(f->declared);
     free(f->uniform.key);
     free(f->uniform.value);

@@ -131,6 +131,7 @@ struct gang_pod_facts {
     struct gang_ref group; /* the PodGroup it is linked to, if any */
     char *role;            /* its subgroup or task there; NULL: none */
     char *bad_link;        /* why its link names no PodGroup, or two; then group is empty */
+    char *awaits_group;    /* its PodGroup is being made: a sentence; then group is empty */
     /* What the pod itself says of its group, where no PodGroup object does (Koordinator's
      * annotations, the older labels of scheduler-plugins). ref is that of `group`; uid is "". */
     struct gang_group_facts *declared;

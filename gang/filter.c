@@ -335,8 +335,9 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
         plan_pass(core);
         review_touched(core);
     }
-    if (pod->facts->bad_link)
-        reply_none(core, ev, pod, reason_call(core, REASON_BAD_LINK, NULL, pod->facts, NULL));
+    enum gang_reason_code unlinked = pod_unlinked(pod->facts);
+    if (unlinked)
+        reply_none(core, ev, pod, reason_call(core, unlinked, NULL, pod->facts, NULL));
     else if (pod->gang)
         filter_member(core, pod, ev, nominated);
     else
@@ -385,7 +386,7 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
     struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
     uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
     size_t n = 0;
-    bool member = ev->pod->group.api_group || ev->pod->bad_link;
+    bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
     for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
         if (!node || (!node->n_slots && !node->kept.n))

@@ -180,6 +180,19 @@ bool pod_is_finished(const struct pod *pod)
     return pod->facts->phase == PHASE_SUCCEEDED || pod->facts->phase == PHASE_FAILED;
 }
 
+enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts)
+{
+    return facts->bad_link       ? REASON_BAD_LINK
+           : facts->awaits_group ? REASON_AWAITS_GROUP
+                                 : REASON_NONE;
+}
+
+/* Nothing but room is between it and a node. */
+static bool for_itself(const struct pod *pod)
+{
+    return !pod->gang && !pod->node && !pod_unlinked(pod->facts);
+}
+
 bool pod_counts(const struct pod *pod)
 {
     return !pod->facts->deleting && !pod->evicted && pod->facts->phase != PHASE_FAILED;
@@ -447,11 +460,14 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
             starve(core, pod); /* what kept it out then may be gone */
     } else {
         bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
+        bool was_single = for_itself(pod);
         pod_update(core, pod, facts);
         settle_charge(core, pod);
         if (pod->gang &&
             (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
             pod->gang->retry = true;
+        if (pod->rejected && !was_single && for_itself(pod))
+            starve(core, pod); /* kept out for the gang it was to be a member of */
     }
     if (pod->gang)
         gang_touch(core, pod->gang);

@@ -355,6 +355,9 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_BAD_LINK:
         buf_puts(&b, pod->bad_link);
         break;
+    case REASON_AWAITS_GROUP:
+        buf_puts(&b, pod->awaits_group);
+        break;
     case REASON_NO_ROOM:
         buf_printf(&b, "no room on node %s beside what is assigned and reserved there", node);
         break;

@@ -174,6 +174,7 @@ static const struct record_field pod_fields[] = {
     INSIDE(gang_pod_facts, group, &whole_ref),
     TEXT(gang_pod_facts, role),
     TEXT(gang_pod_facts, bad_link),
+    TEXT(gang_pod_facts, awaits_group),
     OWNED(gang_pod_facts, declared, &record_group),
     INSIDE(gang_pod_facts, uniform, &kv),
     BOOL(gang_pod_facts, controlled),

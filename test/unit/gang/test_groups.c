@@ -256,6 +256,40 @@ static void a_pod_without_a_clear_link_is_refused_alone(void **state)
     world_free(w);
 }
 
+static void W01_a_pod_waits_for_its_group_to_be_made(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 4);
+    struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
+    f->awaits_group = xstrdup("its PodGroup is being made from Job ml/p");
+    world_pod_set(w, f);
+    assert_string_equal(world_filter(w, "p"), "");
+    assert_string_equal(w->refusal, "its PodGroup is being made from Job ml/p");
+    assert_string_equal(world_answer(w, world_bind(w, "p", "n")),
+                        "its PodGroup is being made from Job ml/p");
+    world_group(w, "g", 2);
+    world_pod_set(w, world_pod_facts("p", "g", 1));
+    world_members(w, "g", 0, 1, 1);
+    assert_true(world_nominated(w, "p@n")); /* it sleeps: woken by its plan */
+    world_free(w);
+}
+
+static void a_pod_that_gets_no_group_is_woken(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 4);
+    struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
+    f->awaits_group = xstrdup("its PodGroup is being made from Job ml/p");
+    world_pod_set(w, f);
+    assert_string_equal(world_filter(w, "p"), "");
+    world_pod_set(w, world_pod_facts("p", NULL, 1));
+    assert_true(world_nominated(w, "p@n"));
+    assert_string_equal(world_filter(w, "p"), "n");
+    world_free(w);
+}
+
 /* ---- too many ---- */
 
 static void S07_a_family_that_is_too_large_starts_no_part(void **state)
@@ -356,6 +390,8 @@ int main(void)
         cmocka_unit_test(S13_an_objects_word_goes_before_the_pods),
         cmocka_unit_test(S12_members_of_two_classes_are_refused),
         cmocka_unit_test(a_pod_without_a_clear_link_is_refused_alone),
+        cmocka_unit_test(W01_a_pod_waits_for_its_group_to_be_made),
+        cmocka_unit_test(a_pod_that_gets_no_group_is_woken),
         cmocka_unit_test(S07_a_family_that_is_too_large_starts_no_part),
         cmocka_unit_test(C06_a_commit_of_another_gang_is_not_undone),
         cmocka_unit_test(C11_a_refused_gang_is_told_by_an_event_once),
