@@ -17,7 +17,8 @@
  *
  * A Binding once sent is a charge until it is refused for good. An unclear result is settled by
  * reading the pod, and sending the same Binding again if the pod is still unbound: a Binding
- * carries the UID and can succeed only once.
+ * carries the UID and can succeed only once. Where others took the room meanwhile it is not sent
+ * again: it is over when the pod is still unbound after BINDING_OVER.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -26,6 +27,9 @@
 
 #define RETRY_FIRST (200 * USEC_PER_MSEC)
 #define RETRY_LAST  (5 * USEC_PER_SEC)
+/* The API server gives up a request after 60 s (its --request-timeout): a pod that is unbound so
+ * long after its Binding was sent will not be bound by it. */
+#define BINDING_OVER (90 * USEC_PER_SEC)
 /* A PodDisruptionBudget may refuse an eviction for so long. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
 
@@ -120,6 +124,7 @@ static void send_binding(struct gang_core *core, struct pod *pod)
     e->pod.name = fx_str(core, pod->facts->name);
     e->pod.uid = fx_str(core, pod->facts->uid);
     e->pod.node = fx_str(core, pod->node->name);
+    pod->bind_sent = core->now;
 }
 
 static void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
@@ -432,7 +437,12 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
     case OUTCOME_REFUSED:
         refused(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
         break;
-    default: /* still unbound, or not to be read: later again */
+    case OUTCOME_UNBOUND:
+        if (core->now - pod->bind_sent >= BINDING_OVER) {
+            refused(core, pod, "it did not arrive, and others have the room now");
+            break;
+        }    /* fall through */
+    default: /* later again */
         settle_later(core, pod);
     }
 }
@@ -446,8 +456,10 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
                            ? ""
                            : reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
     } else if (kind == TIMER_RETRY) {
-        if (pod->charge == CHARGE_BINDING)
+        if (pod->charge == CHARGE_BINDING && !charge_in_excess(pod))
             send_binding(core, pod); /* to the same node, for the same UID */
+        else if (pod->charge == CHARGE_BINDING)
+            read_pod(core, pod);
         else if (pod->evicted)
             evict_over(core, pod);
     } else if (pod->node) { /* bound by us: only its deletion is the end of it */

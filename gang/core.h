@@ -185,6 +185,7 @@ struct pod {
     bool rejected;      /* filter said no since it was last steered: only a write wakes it */
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
+    usec_t bind_sent;           /* its last Binding */
     int bind_tries;
     int commit;       /* the gang's commit that sent its Binding; 0: none */
     char *refused_on; /* the node of its last Binding that was refused; NULL: none */
@@ -514,6 +515,8 @@ bool node_takes(const struct node *node, const struct shape *shape, int others, 
 bool node_could_take(const struct node *node, const struct shape *shape);
 /* Assigned pods and slots exceed the node in something the slot needs. */
 bool slot_in_excess(const struct slot *slot);
+/* The same of a pod that is charged. */
+bool charge_in_excess(const struct pod *pod);
 /* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
 void amounts_add(struct amounts *to, const struct shape *shape, int sign);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);

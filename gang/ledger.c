@@ -104,6 +104,17 @@ bool slot_in_excess(const struct slot *slot)
     return ports_charged(node, slot->shape) || slot_is_kept_away(slot);
 }
 
+bool charge_in_excess(const struct pod *pod)
+{
+    for (size_t i = 0; i < pod->shape->n_needs; i++)
+        if (node_free(pod->node, pod->shape->needs[i].resource) < 0)
+            return true;
+    list_for_each (other, &pod->node->pods, struct pod, in_node)
+        if (other != pod && pods_conflict(pod->facts, other->facts))
+            return true;
+    return false;
+}
+
 /* ---- charges ---- */
 
 void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign)

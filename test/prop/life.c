@@ -67,7 +67,7 @@ static void requests_orphaned(struct model *m, int32_t landed)
         if (landed >> (bit++ & 31) & 1)
             pod_bound(m, r->pod, r->node);
         else
-            t->lost = r->node;
+            t->lost = r->node, t->lost_sent = r->sent;
         if (pod_group(t) >= 0)
             group_excuse(m, pod_group(t));
     }

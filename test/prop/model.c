@@ -317,7 +317,7 @@ static void add_request(struct model *m, int p, int serial, int node, bool read)
 {
     if (m->n_requests == REQUESTS_MAX)
         model_fail(m, "requests", "more than %d requests are under way", REQUESTS_MAX);
-    m->requests[m->n_requests++] = (struct request){p, serial, node, read, false};
+    m->requests[m->n_requests++] = (struct request){p, serial, node, m->now, read, false};
 }
 
 static void see_binding(struct model *m, const struct gang_effect *e, size_t count)
@@ -341,6 +341,7 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
         model_fail(m, "binding", "p%d: a Binding to %s while it is charged on %s", p, node_name(n),
                    node_name(t->charged_node));
     }
+    t->sent_at = m->now;
     if (!t->exists || t->serial != serial)
         return; /* deleted, and the watch has not said so yet */
     if (t->call && t->call_node != n)

@@ -40,10 +40,12 @@ struct pod_truth {
     enum gang_phase phase;
     bool deleting;
     enum dirty dirty;
-    int lost;      /* node of a Binding that nobody knows the end of; -1 */
-    int nominated; /* status.nominatedNodeName; -1 */
-    bool steered;  /* muster has nominated it once */
-    int sent_to;   /* node of its last Binding; -1 */
+    int lost;         /* node of a Binding that nobody knows the end of; -1 */
+    usec_t lost_sent; /* when that was sent: the API server gives it up in the end */
+    int nominated;    /* status.nominatedNodeName; -1 */
+    bool steered;     /* muster has nominated it once */
+    int sent_to;      /* node of its last Binding; -1 */
+    usec_t sent_at;   /* and when */
 
     /* kube-scheduler */
     enum sleep sleep;
@@ -82,6 +84,7 @@ struct call {
 
 struct request { /* a Binding or a read under way */
     int pod, serial, node;
+    usec_t sent;
     bool read;
     bool done; /* the API server has done it, the answer is on its way */
 };

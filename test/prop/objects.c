@@ -363,6 +363,7 @@ static void member_lost(struct model *m, const struct op *op)
     const struct pod_truth *t = &m->pods[op->subject];
     if (pod_group(t) >= 0 &&
         (t->node >= 0 || t->call || on_its_way(m, op->subject, -1) || op_has(op, A_UNSEEN) ||
+         t->learnt || /* the watch has not shown it, and never will */
          t->charged != NOT_CHARGED || !m->groups[pod_group(t)].exists))
         group_excuse(m, pod_group(t));
 }

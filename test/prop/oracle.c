@@ -575,9 +575,24 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
     return false;
 }
 
+/* Bindings end: done, refused, or given up. */
+static char *unsettled(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        if (t->exists && t->node < 0 && t->charged == CHARGED_BINDING &&
+            t->charged_serial == t->serial)
+            return xasprintf("p%d: its Binding to %s is still open", p, node_name(t->charged_node));
+    }
+    return NULL;
+}
+
 char *oracle_calm(struct model *m)
 {
     struct gangs_seen seen = see_gangs(m);
+    char *open = unsettled(m);
+    if (open)
+        return open;
     int64_t left[NODES][RESOURCES];
     bool keeper = false;
     for (int n = 0; n < NODES; n++)

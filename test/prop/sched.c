@@ -396,8 +396,20 @@ static void tell_result(struct model *m, const struct request *r, enum gang_even
     model_tell(m, ev, r->pod);
 }
 
+/* The API server gives up a request; muster waits longer. */
+#define API_SERVER_LIMIT SECONDS(60)
+#define BINDING_OVER     SECONDS(90)
+
+/* So long after it was sent, a Binding of which nothing is seen did not arrive. */
+static bool binding_over(const struct model *m, const struct pod_truth *t, const struct request *r,
+                         enum gang_outcome outcome)
+{
+    return r->read && outcome == OUTCOME_UNBOUND && t->charged == CHARGED_BINDING &&
+           t->charged_serial == r->serial && m->now - t->sent_at >= BINDING_OVER;
+}
+
 /* What a result says to the ledger: only a definite refusal takes a charge back. */
-static void charge_by_result(struct pod_truth *t, const struct request *r,
+static void charge_by_result(const struct model *m, struct pod_truth *t, const struct request *r,
                              enum gang_outcome outcome, int node)
 {
     if (t->charged == NOT_CHARGED || t->charged_serial != r->serial)
@@ -405,7 +417,7 @@ static void charge_by_result(struct pod_truth *t, const struct request *r,
     if (t->charged == CHARGED_ASSIGNED) { /* only a pod the watch never showed may be gone */
         if (r->read && outcome == OUTCOME_REFUSED && !t->shown)
             t->charged = NOT_CHARGED;
-    } else if (outcome == OUTCOME_REFUSED) {
+    } else if (outcome == OUTCOME_REFUSED || binding_over(m, t, r, outcome)) {
         t->charged = NOT_CHARGED;
     } else if (outcome == OUTCOME_OK) {
         t->charged = CHARGED_ASSIGNED;
@@ -444,10 +456,10 @@ static bool do_result(struct model *m, const struct op *op)
     if (does)
         pod_bound(m, r.pod, r.node);
     else if (unclear && alive && t->node < 0)
-        t->lost = r.node;
+        t->lost = r.node, t->lost_sent = r.sent;
     if (outcome == OUTCOME_REFUSED)
         refused(m, &r);
-    charge_by_result(t, &r, outcome, r.node);
+    charge_by_result(m, t, &r, outcome, r.node);
     tell_result(m, &r, GANG_EV_BIND_DONE, outcome, r.node);
     if (alive && t->node >= 0 && !op_has(op, A_UNSEEN))
         objects_show(m, 'p', r.pod);
@@ -467,9 +479,9 @@ static bool do_read(struct model *m, const struct op *op)
                                 : !alive              ? OUTCOME_REFUSED
                                 : t->node >= 0        ? OUTCOME_OK
                                                       : OUTCOME_UNBOUND;
-    if (outcome == OUTCOME_REFUSED)
+    if (outcome == OUTCOME_REFUSED || binding_over(m, t, &r, outcome))
         refused(m, &r);
-    charge_by_result(t, &r, outcome, alive ? t->node : -1);
+    charge_by_result(m, t, &r, outcome, alive ? t->node : -1);
     tell_result(m, &r, GANG_EV_POD_READ, outcome, outcome == OUTCOME_OK ? t->node : -1);
     return true;
 }
@@ -489,7 +501,7 @@ static bool do_land(struct model *m, const struct op *op)
     int p = found ? found->pod : -1;
     for (int i = 0; i < PODS && p < 0 && !m->calm; i++)
         if (m->pods[i].exists && m->pods[i].lost >= 0 && m->pods[i].node < 0 &&
-            (!op->class || i == op->subject))
+            m->now - m->pods[i].lost_sent <= API_SERVER_LIMIT && (!op->class || i == op->subject))
             p = i;
     if (p < 0)
         return false;
