@@ -81,10 +81,10 @@ struct workload_group {
     int64_t min_children; /* of the roles at the top must have theirs; -1: all */
     struct workload_role *roles;
     size_t n_roles;
-    char *role;            /* that of the pod that was asked about; NULL: none */
-    char *queue;           /* NULL: the dialect's default */
-    char *priority_class;  /* NULL: none */
-    json_t *min_resources; /* NULL: none; quantities as text */
+    char *role;                   /* that of the pod that was asked about; NULL: none */
+    char *queue;                  /* NULL: the dialect's default */
+    char *priority_class;         /* NULL: none */
+    json_t *min_resources;        /* NULL: none; quantities as text */
     json_t *labels, *annotations; /* that the PodGroup inherits; never NULL */
     struct workload_ref owner;    /* ownerReference: the top owner, or the pod */
 };
@@ -103,6 +103,10 @@ bool workload_owner(const struct workload_rules *rules, const json_t *object,
  */
 int workload_group(const struct workload_rules *rules, const json_t *const *chain, size_t n,
                    struct workload_group *ret, struct err *err);
+
+/* Whether the PodGroup of such a workload depends on what may change while it lives (replicas,
+ * suspended parts): objects of that kind are then followed. */
+bool workload_scales(const struct workload_rules *rules, const char *api_version, const char *kind);
 
 /* The resource name in URLs of a kind in the table ("rayclusters"); NULL: not in the table, has to
  * be found out. */
