@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -130,6 +131,42 @@ func (c *Cluster) AnnotatePodGroup(t TB, d Dialect, namespace, name, key string,
 	defer cancel()
 	body := patch(t, map[string]any{"metadata": map[string]any{"annotations": map[string]any{key: value}}})
 	_, err := c.Dynamic.Resource(d.resource()).Namespace(namespace).Patch(ctx, name, types.MergePatchType, body, metav1.PatchOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// resourceOf reads a resource as kubectl writes it in full: "rayclusters.v1.ray.io".
+func resourceOf(t TB, name string) schema.GroupVersionResource {
+	t.Helper()
+	resource, _ := schema.ParseResourceArg(name)
+	if resource == nil {
+		t.Fatalf("%s is not RESOURCE.VERSION.GROUP", name)
+	}
+	return *resource
+}
+
+// Patch changes any object by a JSON patch; the resource is written in full:
+// "rayclusters.v1.ray.io".
+func (c *Cluster) Patch(t TB, resource, namespace, name, jsonPatch string) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	_, err := c.Dynamic.Resource(resourceOf(t, resource)).Namespace(namespace).Patch(ctx, name,
+		types.JSONPatchType, []byte(jsonPatch), metav1.PatchOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// Delete deletes any object; what it owns is collected in the background.
+func (c *Cluster) Delete(t TB, resource, namespace, name string) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	policy := metav1.DeletePropagationBackground
+	err := c.Dynamic.Resource(resourceOf(t, resource)).Namespace(namespace).Delete(ctx, name,
+		metav1.DeleteOptions{PropagationPolicy: &policy})
 	if err != nil {
 		t.Fatalf("%v", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ type Cluster struct {
 	authority *authority
 	features  []string
 	processes []*Process
+	operators map[string]int // processes of each, by name
 }
 
 // StartCluster starts etcd, kube-apiserver, kube-controller-manager and KWOK.
@@ -51,7 +53,8 @@ func StartCluster(t TB, options Options) *Cluster {
 	if options.Kubernetes == (Kubernetes{}) {
 		options.Kubernetes = Newest
 	}
-	c := &Cluster{Kubernetes: options.Kubernetes, authority: newAuthority(t), features: gates(options.Features)}
+	c := &Cluster{Kubernetes: options.Kubernetes, authority: newAuthority(t), features: gates(options.Features),
+		operators: map[string]int{}}
 	c.openFolder(t, options.Dir)
 	begin := time.Now()
 	etcdURL := c.startEtcd(t)
@@ -101,7 +104,12 @@ func (c *Cluster) openFolder(t TB, folder string) {
 // run starts a program of this cluster.
 func (c *Cluster) run(t TB, name, path string, args ...string) *Process {
 	t.Helper()
-	p := startProcess(t, c.Dir, name, path, args...)
+	return c.runCommand(t, name, exec.Command(path, args...))
+}
+
+func (c *Cluster) runCommand(t TB, name string, command *exec.Cmd) *Process {
+	t.Helper()
+	p := startProcess(t, c.Dir, name, command)
 	c.processes = append(c.processes, p)
 	return p
 }
@@ -164,7 +172,10 @@ func (c *Cluster) startAPIServer(t TB, etcdURL string, apis []string) {
 // controllers are those that the scenarios' objects need.
 var controllers = []string{
 	"job-controller",
+	"cronjob-controller",
+	"deployment-controller",
 	"replicaset-controller",
+	"statefulset-controller",
 	"resourcequota-controller",
 	"namespace-controller",
 	"garbage-collector-controller",

@@ -164,3 +164,21 @@ func (c *Cluster) WatchPhases(t TB, d Dialect, namespace, name string) (stop fun
 		return <-collected
 	}
 }
+
+// PodGroups are the keys of all groups in a namespace, of those dialects.
+func (c *Cluster) PodGroups(t TB, namespace string, dialects ...Dialect) []string {
+	t.Helper()
+	var keys []string
+	for _, d := range dialects {
+		ctx, cancel := soon()
+		list, err := c.Dynamic.Resource(d.resource()).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		cancel()
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+		for _, group := range list.Items {
+			keys = append(keys, d.Key(namespace, group.GetName()))
+		}
+	}
+	return keys
+}

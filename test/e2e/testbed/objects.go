@@ -226,8 +226,9 @@ func (c *Cluster) DeletePods(t TB, namespace string, names ...string) {
 // clusterScoped are the kinds without a namespace that the tests apply.
 var clusterScoped = []string{
 	"Namespace", "Node", "ClusterRole", "ClusterRoleBinding",
-	"CustomResourceDefinition", "PersistentVolume", "PriorityClass", "Queue", "RuntimeClass",
-	"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	"CustomResourceDefinition", "MutatingWebhookConfiguration", "PersistentVolume", "PriorityClass",
+	"Queue", "RuntimeClass", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	"ValidatingWebhookConfiguration",
 }
 
 // Add creates an object of any kind. A PodGroup's minimum is told to the

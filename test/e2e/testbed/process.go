@@ -44,7 +44,7 @@ var launcher = sync.OnceValue(func() chan<- func() {
 
 // startProcess runs a program until the test ends. Its log is shown when the
 // test fails.
-func startProcess(t TB, folder, name, path string, args ...string) *Process {
+func startProcess(t TB, folder, name string, command *exec.Cmd) *Process {
 	t.Helper()
 	logFile := filepath.Join(folder, name+".log")
 	// A program that is started again goes on in the same log.
@@ -53,7 +53,6 @@ func startProcess(t TB, folder, name, path string, args ...string) *Process {
 		t.Fatalf("%v", err)
 	}
 	defer log.Close()
-	command := exec.Command(path, args...)
 	command.Stdout, command.Stderr, command.Dir = log, log, folder
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	started := make(chan error)

@@ -143,6 +143,9 @@ func (r *Recorder) update(pod *corev1.Pod, change Change) {
 		r.pods[record.UID] = record
 		r.order = append(r.order, record)
 	}
+	if record.Gang == "" { // pods are linked later to a group that is made for them
+		record.Gang = change.Pod.Gang
+	}
 	record.Latest = pod
 	note := func(moment *time.Time, happened bool) {
 		if happened && moment.IsZero() {

@@ -1,0 +1,153 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+// everyDialect are those with objects: a group that is made twice is found in
+// whichever of them it is.
+var everyDialect = []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.SchedulerPlugins, testbed.Sigs}
+
+// made is a PodGroup that an operator makes for its own pods.
+type made struct {
+	dialect         testbed.Dialect
+	namespace, name string
+	minMember       int // as the operator writes it
+	pods            int // all that it creates
+}
+
+func (g made) gang() testbed.Which { return testbed.InGang(g.dialect, g.namespace, g.name) }
+
+// honoured is what W03 promises of groups that operators make: while there is
+// room for a part only, nothing starts; when there is room, all of it starts
+// together; nobody makes a second group.
+func honoured(t *testing.T, c *testbed.Cluster, m *testbed.Muster, room func(), groups ...made) {
+	t.Helper()
+	var gangs []testbed.Which
+	for _, g := range groups {
+		c.Recorder.Expect(g.dialect.Key(g.namespace, g.name), g.minMember)
+		gangs = append(gangs, g.gang())
+		c.Recorder.WaitExist(t, g.gang(), g.pods, time.Minute)
+		m.WaitState(t, g.namespace, g.name, "Waiting")
+		g.asWritten(t, c, m)
+	}
+	c.Recorder.NoneBound(t, either(gangs...))
+	room()
+	for _, g := range groups {
+		c.Recorder.WaitRunning(t, g.gang(), g.pods, time.Minute)
+		c.Recorder.Together(t, g.gang())
+		g.asWritten(t, c, m)
+	}
+	onlyGroups(t, c, groups...)
+}
+
+// asWritten checks that the group's minimum is the operator's, in the object and
+// in what muster makes of it.
+func (g made) asWritten(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
+	t.Helper()
+	if wrote := minMember(t, c, g.dialect, g.namespace, g.name); wrote != g.minMember {
+		t.Errorf("PodGroup %s/%s has minMember %d, its operator writes %d", g.namespace, g.name, wrote, g.minMember)
+	}
+	if gang := m.Gang(t, g.namespace, g.name); gang.Needed != g.minMember || gang.Group != g.dialect.Group {
+		t.Errorf("muster makes this of PodGroup %s/%s: %+v", g.namespace, g.name, gang)
+	}
+}
+
+func minMember(t *testing.T, c *testbed.Cluster, d testbed.Dialect, namespace, name string) int {
+	t.Helper()
+	spec, _ := c.PodGroup(t, d, namespace, name).Object["spec"].(map[string]any)
+	minimum, _ := spec["minMember"].(int64)
+	return int(minimum)
+}
+
+// onlyGroups checks that the namespaces of the groups hold these PodGroups and no
+// others, of whatever dialect.
+func onlyGroups(t *testing.T, c *testbed.Cluster, groups ...made) {
+	t.Helper()
+	want, namespaces := map[string]bool{}, map[string]bool{}
+	for _, g := range groups {
+		want[g.dialect.Key(g.namespace, g.name)] = true
+		namespaces[g.namespace] = true
+	}
+	for namespace := range namespaces {
+		for _, key := range c.PodGroups(t, namespace, everyDialect...) {
+			if !want[key] {
+				t.Errorf("PodGroup %s is one too many", key)
+			}
+			delete(want, key)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("PodGroups are missing: %v", want)
+	}
+}
+
+// startMaking starts a cluster with every dialect, muster and its scheduler under
+// the given names; muster makes the PodGroups that nobody else makes.
+func startMaking(t *testing.T, profiles ...string) (*testbed.Cluster, *testbed.Muster) {
+	t.Helper()
+	c := testbed.StartCluster(t, testbed.Options{Dialects: everyDialect})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m,
+		Profiles: append([]string{"default-scheduler", "kai-scheduler", "volcano"}, profiles...)})
+	return c, m
+}
+
+// manifest is a YAML text with words to be replaced: pairs of old and new.
+func manifest(text string, pairs ...string) []byte {
+	return []byte(strings.NewReplacer(pairs...).Replace(text))
+}
+
+// gpuPod is the pod template of most workloads here, on one line of YAML.
+const gpuPod = `{spec: {containers: [{name: CONTAINER, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]}}`
+
+func gpuContainer(name string) string { return strings.ReplaceAll(gpuPod, "CONTAINER", name) }
+
+// rayCluster has a head and three workers of one GPU each.
+const rayCluster = `
+apiVersion: ray.io/v1
+kind: RayCluster
+metadata: {namespace: NAMESPACE, name: ray, labels: {ray.io/gang-scheduling-enabled: "true"}}
+spec:
+  rayVersion: "2.46.0"
+  headGroupSpec:
+    rayStartParams: {}
+    template: HEAD
+  workerGroupSpecs:
+  - {groupName: gpu, replicas: 3, minReplicas: 1, maxReplicas: 5, rayStartParams: {}, template: WORKER}
+`
+
+// W03: KubeRay makes a PodGroup for each RayCluster, for Volcano or for
+// scheduler-plugins. That of Volcano follows the cluster's size.
+func TestW03_KubeRay(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("first", testbed.GPUs(3)))
+	for _, scheduler := range []string{"volcano", "scheduler-plugins"} {
+		c.Namespace(t, scheduler)
+		c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{Namespace: scheduler,
+			Arguments: []string{"--batch-scheduler", scheduler}})
+		c.Apply(t, manifest(rayCluster, "NAMESPACE", scheduler,
+			"HEAD", gpuContainer("ray-head"), "WORKER", gpuContainer("ray-worker")))
+	}
+	ofVolcano := made{testbed.Volcano, "volcano", "ray-ray-pg", 4, 4}
+	honoured(t, c, m, func() {
+		c.AddNodes(t, testbed.Node("second", testbed.GPUs(4)), testbed.Node("third", testbed.GPUs(4)))
+	}, ofVolcano, made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 4})
+
+	// The cluster grows by two; so does its group, and they run.
+	c.Patch(t, "rayclusters.v1.ray.io", "volcano", "ray",
+		`[{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": 5}]`)
+	c.Recorder.WaitRunning(t, ofVolcano.gang(), 6, time.Minute)
+	testbed.Within(t, 30*time.Second, "minMember follows", func() error {
+		if now := minMember(t, c, testbed.Volcano, "volcano", "ray-ray-pg"); now != 6 {
+			return fmt.Errorf("it is %d", now)
+		}
+		return nil
+	})
+}

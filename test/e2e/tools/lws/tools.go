@@ -1,0 +1,8 @@
+//go:build tools
+
+// Package tools names the program that build-tools compiles from LeaderWorkerSet.
+package tools
+
+import (
+	_ "sigs.k8s.io/lws/cmd"
+)
