@@ -57,6 +57,9 @@ struct workload_rules {
 #define WORKLOAD_GANG       "muster.dev/gang"
 #define WORKLOAD_MIN_MEMBER "muster.dev/min-member"
 
+/* More owners above each other than anybody has; the caller stops there. */
+#define WORKLOAD_MAX_CHAIN 16
+
 enum workload_verdict {
     WORKLOAD_NO,    /* it is none of ours */
     WORKLOAD_MAKE,  /* yes */
@@ -69,7 +72,7 @@ struct workload_ref {
 
 /* A part of the group: a role of its members, or what holds roles. */
 struct workload_role {
-    char *name, *parent;  /* parent NULL: the group itself */
+    char *name, *parent;  /* parent NULL: the group itself; a parent stands before its children */
     int64_t min_member;   /* leaves */
     int64_t min_children; /* others; -1: all */
 };
@@ -77,16 +80,23 @@ struct workload_role {
 struct workload_group {
     char *api_group; /* of the PodGroup: the dialect that pods or the configuration ask for */
     char *name;
+    /* Of the roles at the top so many must have theirs; -1: all of them, and min_member members.
+     * Where it is not -1, min_member is only for dialects that have no roles. */
+    int64_t min_children;
     int64_t min_member;
-    int64_t min_children; /* of the roles at the top must have theirs; -1: all */
     struct workload_role *roles;
     size_t n_roles;
-    char *role;                   /* that of the pod that was asked about; NULL: none */
-    char *queue;                  /* NULL: the dialect's default */
-    char *priority_class;         /* NULL: none */
-    json_t *min_resources;        /* NULL: none; quantities as text */
+    char *role;           /* that of the pod that was asked about; NULL: none */
+    char *queue;          /* NULL: the dialect's default */
+    char *priority_class; /* NULL: none */
+    /* NULL: none; quantities as text. Reckoned from the pod that was asked about, and others of
+     * the group may differ: to be written with the minimum, not for each pod. */
+    json_t *min_resources;
     json_t *labels, *annotations; /* that the PodGroup inherits; never NULL */
-    struct workload_ref owner;    /* ownerReference: the top owner, or the pod */
+    struct workload_ref owner;    /* ownerReference: the owner that counts, or the pod */
+    /* Pods without an owner share it (WORKLOAD_GANG): each adds itself as an owner, so that the
+     * group goes with the last of them. */
+    bool shared;
 };
 
 enum workload_verdict workload_judge(const struct workload_rules *rules, const json_t *pod);
@@ -107,6 +117,9 @@ int workload_group(const struct workload_rules *rules, const json_t *const *chai
 /* Whether the PodGroup of such a workload depends on what may change while it lives (replicas,
  * suspended parts): objects of that kind are then followed. */
 bool workload_scales(const struct workload_rules *rules, const char *api_version, const char *kind);
+
+/* Can a path of a struct workload_custom be? -1: what it must be. */
+int workload_check_path(const char *path, struct err *err);
 
 /* The resource name in URLs of a kind in the table ("rayclusters"); NULL: not in the table, has to
  * be found out. */

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kubeflow.org: PyTorchJob, TFJob, XGBoostJob, JAXJob, MPIJob. All replicas of all roles, unless
+ * the job says how many are enough. Source: KAI plugins/kubeflow (distributed_common.go,
+ * pytorch_grouper.go, mpi-grouper.go).
+ */
+#include <inttypes.h>
+
+#include "workload/kinds.h"
+
+#define POLICY "spec.runPolicy.schedulingPolicy"
+
+/* ---- replicas ---- */
+
+static int missing(const char *path, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "%s is missing; write it", path);
+}
+
+static int role_replicas(const json_t *roles, const char *role, int64_t *ret, struct err *err)
+{
+    const json_t *spec = json_object_get(roles, role);
+    *ret = 0;
+    if (!json_is_object(spec))
+        return missing("replicas", err);
+    if (read_count(spec, "replicas", 0, ret, err) < 0)
+        return -1;
+    return *ret ? 0
+                : err_set(err, ERR_INVALID,
+                          "replicas is missing or 0, must be at least 1; write "
+                          "it, or remove the role");
+}
+
+/* The sum over all roles. */
+static int all_replicas(const struct workload_case *c, int64_t *ret, struct err *err)
+{
+    cleanup_free char *path = xasprintf("spec.%s", c->kind->field);
+    const json_t *roles = NULL;
+    const char *role;
+    json_t *spec;
+    *ret = 0;
+    if (read_object(case_owner(c), path, &roles, err) < 0)
+        return -1;
+    if (json_object_size(roles) == 0)
+        return missing(path, err);
+    for (const char *const *r = c->kind->required; r && *r; r++)
+        if (!json_object_get(roles, *r)) {
+            cleanup_free char *role_path = xasprintf("%s.%s", path, *r);
+            return missing(role_path, err);
+        }
+    json_object_foreach((json_t *)(uintptr_t)roles, role, spec)
+    {
+        char q[READ_QUOTED];
+        int64_t n;
+        (void)spec;
+        if (role_replicas(roles, role, &n, err) < 0)
+            return read_at(err, "%s.%s", path, read_quote(role, q));
+        *ret += n;
+    }
+    if (*ret > READ_MAX_COUNT)
+        return err_set(err, ERR_INVALID, "%s has %" PRId64 " replicas, must be at most %d", path,
+                       *ret, READ_MAX_COUNT);
+    return 0;
+}
+
+static int too_high(const char *path, int64_t n, int64_t all, struct err *err)
+{
+    return err_set(err, ERR_INVALID,
+                   "%s is %" PRId64 ", but all roles together have %" PRId64
+                   " replicas; lower it or raise replicas",
+                   path, n, all);
+}
+
+/* What the job says of itself: a minimum at a path, not above the sum where that is known. */
+static int read_minimum(const struct workload_case *c, const char *path, int64_t all,
+                        struct workload_group *g, bool *ret_found, struct err *err)
+{
+    int64_t n = -1;
+    if (read_count(case_owner(c), path, 0, &n, err) < 0)
+        return -1;
+    *ret_found = n >= 0;
+    if (n < 0)
+        return 0;
+    if (all > 0 && n > all)
+        return too_high(path, n, all, err);
+    g->min_member = n;
+    return 0;
+}
+
+int size_kubeflow(const struct workload_case *c, struct workload_group *g, struct err *err)
+{
+    int64_t all = 0;
+    bool found = false;
+    struct err counting;
+    int counted = all_replicas(c, &all, &counting);
+    if (read_minimum(c, POLICY ".minAvailable", counted < 0 ? 0 : all, g, &found, err) < 0)
+        return -1;
+    /* With a minimum of its own nobody has to count. */
+    if (!found && counted < 0) {
+        *err = counting;
+        return -1;
+    }
+    if (!found)
+        g->min_member = all;
+    return 0;
+}
+
+/* ---- PyTorchJob ---- */
+
+/* Of the pod, else of the workers' template. 0: there are no segments. */
+static int segment_size(const struct workload_case *c, int64_t *ret, struct err *err)
+{
+    const json_t *template = NULL;
+    *ret = 0;
+    if (read_object(case_owner(c), "spec.pytorchReplicaSpecs.Worker.template", &template, err) < 0)
+        return -1;
+    const json_t *from = read_annotation(case_pod(c), KAI_SEGMENT_SIZE) ? case_pod(c) : template;
+    return read_annotation_count(from, KAI_SEGMENT_SIZE, 1, ret, err);
+}
+
+/* Parts of so many workers each, the last may be smaller. */
+static void add_segments(struct workload_group *g, int64_t workers, int64_t least, int64_t size)
+{
+    int64_t n = (workers + size - 1) / size, needed = (least + size - 1) / size;
+    part_of_parts(g, "worker", needed < n ? needed : -1);
+    for (int64_t i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("worker-%" PRId64, i);
+        part_add(g, name, "worker", i == n - 1 ? workers - i * size : size);
+    }
+}
+
+static int join_pytorch(const json_t *pod, int64_t size, struct workload_group *g, struct err *err)
+{
+    const char *role = read_label(pod, "training.kubeflow.org/replica-type");
+    int64_t index = -1;
+    if (size == 0 || !str_eq(role, "worker")) {
+        if (role)
+            part_join(g, role);
+        return 0;
+    }
+    if (read_label_count(pod, "training.kubeflow.org/replica-index", &index, err) < 0)
+        return -1;
+    cleanup_free char *name = xasprintf("worker-%" PRId64, index / size);
+    if (index >= 0)
+        part_join(g, name);
+    return 0;
+}
+
+int size_pytorch(const struct workload_case *c, struct workload_group *g, struct err *err)
+{
+    static const char specs[] = "spec.pytorchReplicaSpecs";
+    const json_t *owner = case_owner(c);
+    int64_t masters = 0, workers = 1, size = 0, all = 0;
+    bool found = false, elastic = false;
+    const json_t *master = NULL, *worker = NULL;
+    if (all_replicas(c, &all, NULL) < 0)
+        all = 0;
+    if (read_minimum(c, POLICY ".minAvailable", all, g, &found, err) < 0 ||
+        (!found && (size_kubeflow(c, g, err) < 0 ||
+                    read_minimum(c, "spec.elasticPolicy.minReplicas", all, g, &elastic, err) < 0)))
+        return -1;
+    if (read_object(owner, "spec.pytorchReplicaSpecs.Master", &master, err) < 0 ||
+        read_object(owner, "spec.pytorchReplicaSpecs.Worker", &worker, err) < 0 ||
+        read_count(owner, "spec.pytorchReplicaSpecs.Master.replicas", 0, &masters, err) < 0 ||
+        read_count(owner, "spec.pytorchReplicaSpecs.Worker.replicas", 0, &workers, err) < 0 ||
+        segment_size(c, &size, err) < 0)
+        return -1;
+    if (!master && !worker)
+        return missing(specs, err);
+    if (masters > 0)
+        part_add(g, "master", NULL, masters);
+    int64_t least = g->min_member > masters ? g->min_member - masters : 0;
+    if (size > 0 && (workers + size - 1) / size > WORKLOAD_MAX_ROLES)
+        size = 0;
+    if (worker && size > 0)
+        add_segments(g, workers, least, size);
+    else if (worker)
+        part_add(g, "worker", NULL, least);
+    return join_pytorch(case_pod(c), worker ? size : 0, g, err);
+}
+
+/* ---- MPIJob ---- */
+
+/*
+ * A launcher that is made when the workers are ready cannot be waited for before. KAI looks for the
+ * launcher's pod; here the job's status says whether it runs, which is the same for all pods.
+ */
+int size_mpi(const struct workload_case *c, struct workload_group *g, struct err *err)
+{
+    static const char *const signs[] = {"status.replicaStatuses.Launcher.active",
+                                        "status.replicaStatuses.Launcher.succeeded",
+                                        "status.replicaStatuses.Launcher.failed"};
+    const json_t *owner = case_owner(c);
+    const char *policy = NULL;
+    int64_t launchers = 0, seen = 0;
+    if (size_kubeflow(c, g, err) < 0 ||
+        read_string(owner, "spec.launcherCreationPolicy", &policy, err) < 0)
+        return -1;
+    if (!str_eq(policy, "WaitForWorkersReady"))
+        return 0;
+    for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
+        int64_t n = 0;
+        if (read_count(owner, signs[i], 0, &n, err) < 0)
+            return -1;
+        seen += n;
+    }
+    if (read_count(owner, "spec.mpiReplicaSpecs.Launcher.replicas", 0, &launchers, err) < 0)
+        return -1;
+    if (seen == 0)
+        g->min_member = g->min_member > launchers ? g->min_member - launchers : 0;
+    return 0;
+}

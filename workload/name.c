@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
+#include "base/buf.h"
+#include "workload/kinds.h"
+
+#define LOWER  "abcdefghijklmnopqrstuvwxyz"
+#define DIGITS "0123456789"
+
+enum { OBJECT_MAX = 253, PART_MAX = 63, HASH_LEN = 17 /* "-" and 16 digits */ };
+
+/* FNV-1a: stable for ever, and names need no more; whoever wants two of his own objects to share
+ * a PodGroup can simply say so. */
+static uint64_t hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        h = (h ^ *p) * 0x100000001b3u;
+    return h;
+}
+
+/* Source: apimachinery IsDNS1123Subdomain and IsDNS1123Label. */
+static bool fits(const char *text, const char *inner, const char *edges, size_t most)
+{
+    size_t len = strlen(text);
+    return len > 0 && len <= most && strspn(text, inner) == len && strchr(edges, text[0]) &&
+           strchr(edges, text[len - 1]);
+}
+
+static char *make_name(const char *text, const char *inner, size_t most)
+{
+    const char *edges = LOWER DIGITS;
+    if (fits(text, inner, edges, most))
+        return xstrdup(text);
+    cleanup_buf struct buf b = BUF_INIT;
+    for (const char *p = text; *p && b.len < most - HASH_LEN; p++) {
+        char c = *p >= 'A' && *p <= 'Z' ? (char)(*p - 'A' + 'a') : *p;
+        if (b.len == 0 && !strchr(edges, c))
+            continue;
+        buf_putc(&b, strchr(inner, c) ? c : '-');
+    }
+    buf_printf(&b, "%s%016" PRIx64, b.len ? "-" : "x", hash(text));
+    return buf_steal(&b);
+}
+
+/* A dot beside a dot or a hyphen is refused by the API server; what has one counts as no name. */
+static bool has_empty_label(const char *text)
+{
+    return strstr(text, "..") || strstr(text, ".-") || strstr(text, "-.");
+}
+
+bool is_object_name(const char *text)
+{
+    return fits(text, LOWER DIGITS "-.", LOWER DIGITS, OBJECT_MAX) && !has_empty_label(text);
+}
+
+char *name_object(const char *text)
+{
+    return make_name(text, has_empty_label(text) ? LOWER DIGITS "-" : LOWER DIGITS "-.",
+                     OBJECT_MAX);
+}
+
+char *name_part(const char *text)
+{
+    return make_name(text, LOWER DIGITS "-", PART_MAX);
+}

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "workload/read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "workload/workload.h"
+
+/* Deeper than any field that a rule reads. */
+#define MAX_DEPTH 16
+
+static const char *type_name(const json_t *v)
+{
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",  [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "a number", [JSON_REAL] = "a number", [JSON_TRUE] = "a boolean",
+        [JSON_FALSE] = "a boolean",  [JSON_NULL] = "null",
+    };
+    return names[json_typeof(v)];
+}
+
+static int wrong_type(const char *where, const json_t *v, const char *want, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "%.200s is %s, must be %s", where, type_name(v), want);
+}
+
+static int too_many(const char *where, size_t n, struct err *err)
+{
+    return err_set(err, ERR_INVALID, "%.200s has %zu entries, must be at most %d", where, n,
+                   READ_MAX_ITEMS);
+}
+
+/* ---- one field ---- */
+
+static int not_null(const json_t *v, const char *where, void *arg, struct err *err)
+{
+    (void)where;
+    (void)err;
+    *(const json_t **)arg = v;
+    return 0;
+}
+
+static int find(const json_t *object, const char *path, const json_t **ret, struct err *err)
+{
+    *ret = NULL;
+    return read_each(object, path, not_null, ret, err);
+}
+
+int read_string(const json_t *object, const char *path, const char **ret, struct err *err)
+{
+    const json_t *v;
+    if (find(object, path, &v, err) < 0)
+        return -1;
+    if (v && !json_is_string(v))
+        return wrong_type(path, v, "a string", err);
+    if (v)
+        *ret = json_string_value(v);
+    return 0;
+}
+
+int read_bool(const json_t *object, const char *path, bool *ret, struct err *err)
+{
+    const json_t *v;
+    if (find(object, path, &v, err) < 0)
+        return -1;
+    if (v && !json_is_boolean(v))
+        return wrong_type(path, v, "true or false", err);
+    if (v)
+        *ret = json_is_true(v);
+    return 0;
+}
+
+int read_object(const json_t *object, const char *path, const json_t **ret, struct err *err)
+{
+    const json_t *v;
+    if (find(object, path, &v, err) < 0)
+        return -1;
+    if (v && !json_is_object(v))
+        return wrong_type(path, v, "an object", err);
+    if (json_object_size(v) > READ_MAX_ITEMS)
+        return too_many(path, json_object_size(v), err);
+    if (v)
+        *ret = v;
+    return 0;
+}
+
+int read_array(const json_t *object, const char *path, const json_t **ret, struct err *err)
+{
+    const json_t *v;
+    if (find(object, path, &v, err) < 0)
+        return -1;
+    if (v && !json_is_array(v))
+        return wrong_type(path, v, "a list", err);
+    if (json_array_size(v) > READ_MAX_ITEMS)
+        return too_many(path, json_array_size(v), err);
+    if (v)
+        *ret = v;
+    return 0;
+}
+
+static int in_range(const char *where, int64_t n, int64_t least, struct err *err)
+{
+    if (n < least || n > READ_MAX_COUNT)
+        return err_set(err, ERR_INVALID,
+                       "%.200s is %" PRId64 ", must be between %" PRId64 " and %d", where, n, least,
+                       READ_MAX_COUNT);
+    return 0;
+}
+
+int read_count(const json_t *object, const char *path, int64_t least, int64_t *ret, struct err *err)
+{
+    const json_t *v;
+    if (find(object, path, &v, err) < 0)
+        return -1;
+    if (!v)
+        return 0;
+    if (!json_is_integer(v))
+        return wrong_type(path, v, "a whole number", err);
+    if (in_range(path, json_integer_value(v), least, err) < 0)
+        return -1;
+    *ret = json_integer_value(v);
+    return 0;
+}
+
+const char *read_text(const json_t *object, const char *path)
+{
+    const json_t *v;
+    return find(object, path, &v, NULL) < 0 ? NULL : json_string_value(v);
+}
+
+/* ---- labels and annotations ---- */
+
+static const char *of_map(const json_t *object, const char *map, const char *key)
+{
+    const json_t *meta = json_object_get(object, "metadata");
+    const char *s = json_string_value(json_object_get(json_object_get(meta, map), key));
+    return s && *s ? s : NULL;
+}
+
+const char *read_annotation(const json_t *object, const char *key)
+{
+    return of_map(object, "annotations", key);
+}
+
+const char *read_label(const json_t *object, const char *key)
+{
+    return of_map(object, "labels", key);
+}
+
+static int text_count(const char *what, const char *key, const char *text, int64_t least,
+                      int64_t *ret, struct err *err)
+{
+    char where[160], q[READ_QUOTED], *end;
+    snprintf(where, sizeof where, "%s %s", what, key);
+    errno = 0;
+    long long n = strtoll(text, &end, 10);
+    if (errno || *end || end == text || text[0] == ' ' || text[0] == '+')
+        return err_set(err, ERR_INVALID, "%s is %s, must be a whole number", where,
+                       read_quote(text, q));
+    if (in_range(where, n, least, err) < 0)
+        return -1;
+    *ret = n;
+    return 0;
+}
+
+int read_annotation_count(const json_t *object, const char *key, int64_t least, int64_t *ret,
+                          struct err *err)
+{
+    const char *text = read_annotation(object, key);
+    return text ? text_count("annotation", key, text, least, ret, err) : 0;
+}
+
+int read_label_count(const json_t *object, const char *key, int64_t *ret, struct err *err)
+{
+    const char *text = read_label(object, key);
+    return text ? text_count("label", key, text, 0, ret, err) : 0;
+}
+
+/* ---- error texts ---- */
+
+int read_at(struct err *err, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    char path[128];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(path, sizeof path, fmt, ap);
+    va_end(ap);
+    struct err old = *err;
+    return err_set(err, old.code, "%s.%.600s", path, old.text);
+}
+
+const char *read_quote(const char *value, char buf[READ_QUOTED])
+{
+    enum { MOST = READ_QUOTED - 8 }; /* room for quotes, dots and NUL */
+    const char *end = value + strlen(value);
+    size_t n = 0;
+    buf[n++] = '"';
+    while (value < end && n < MOST) {
+        size_t len = utf8_len(value, end);
+        if (len > 1 && n + len < MOST) {
+            memcpy(buf + n, value, len);
+            n += len;
+        } else {
+            buf[n++] = len != 1 || (unsigned char)*value < ' ' || *value == 0x7f ? '?' : *value;
+        }
+        value += len ? len : 1;
+    }
+    snprintf(buf + n, READ_QUOTED - n, "%s\"", value < end ? "..." : "");
+    return buf;
+}
+
+/* ---- paths ---- */
+
+struct walk {
+    read_visit *visit;
+    void *arg;
+    struct err *err;
+};
+
+static int walk_on(const struct walk *w, const json_t *v, const char *path, const char *where,
+                   int depth);
+
+/* The next key of a path: its length, and whether each item of the list there is meant. */
+static size_t next_key(const char *path, bool *each, const char **rest)
+{
+    size_t n = strcspn(path, ".");
+    *rest = path[n] ? path + n + 1 : NULL;
+    *each = n >= 3 && strncmp(path + n - 3, "[*]", 3) == 0;
+    return *each ? n - 3 : n;
+}
+
+static int walk_items(const struct walk *w, const json_t *list, const char *rest, const char *where,
+                      int depth)
+{
+    if (!list)
+        return w->visit(NULL, where, w->arg, w->err);
+    if (!json_is_array(list))
+        return wrong_type(where, list, "a list", w->err);
+    if (json_array_size(list) > READ_MAX_ITEMS)
+        return too_many(where, json_array_size(list), w->err);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        cleanup_free char *here = xasprintf("%s[%zu]", where, i);
+        if (walk_on(w, json_array_get(list, i), rest, here, depth + 1) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int walk_values(const struct walk *w, const json_t *object, const char *rest,
+                       const char *where, int depth)
+{
+    const char *key;
+    json_t *v;
+    char q[READ_QUOTED]; /* keys are anybody's text */
+    if (json_object_size(object) > READ_MAX_ITEMS)
+        return too_many(where, json_object_size(object), w->err);
+    json_object_foreach((json_t *)(uintptr_t)object, key, v)
+    {
+        cleanup_free char *here = xasprintf("%s.%s", where, read_quote(key, q));
+        if (walk_on(w, v, rest, here, depth + 1) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int walk_on(const struct walk *w, const json_t *v, const char *path, const char *where,
+                   int depth)
+{
+    v = v && json_is_null(v) ? NULL : v;
+    if (!path)
+        return w->visit(v, where, w->arg, w->err);
+    if (v && !json_is_object(v))
+        return wrong_type(*where ? where : "the object", v, "an object", w->err);
+    if (depth > MAX_DEPTH)
+        return err_set(w->err, ERR_INVALID, "%.200s is too deep, must be at most %d levels", where,
+                       MAX_DEPTH);
+    bool each;
+    const char *rest;
+    size_t len = next_key(path, &each, &rest);
+    if (len == 1 && *path == '*')
+        return walk_values(w, v, rest, where, depth);
+    cleanup_free char *key = xstrndup(path, len);
+    cleanup_free char *here = xasprintf("%s%s%s", where, *where ? "." : "", key);
+    const json_t *child = json_object_get(v, key);
+    child = child && json_is_null(child) ? NULL : child;
+    if (each)
+        return walk_items(w, child, rest, here, depth);
+    return walk_on(w, child, rest, here, depth + 1);
+}
+
+int read_each(const json_t *object, const char *path, read_visit *visit, void *arg, struct err *err)
+{
+    return walk_on(&(struct walk){visit, arg, err}, object, path, "", 0);
+}
+
+int workload_check_path(const char *path, struct err *err)
+{
+    char q[READ_QUOTED];
+    int depth = 0;
+    for (const char *rest = path; rest; depth++) {
+        bool each;
+        const char *key = rest;
+        size_t len = next_key(key, &each, &rest);
+        for (size_t i = 0; i < len; i++)
+            if (strchr("[]", key[i]) || (unsigned char)key[i] <= ' ')
+                len = 0;
+        if (len == 0 || depth >= MAX_DEPTH)
+            return err_set(err, ERR_INVALID,
+                           "%s is no path; write keys joined by dots, and [*] for each item of a "
+                           "list, such as spec.replicas or spec.groups[*].replicas",
+                           read_quote(path, q));
+    }
+    return 0;
+}
