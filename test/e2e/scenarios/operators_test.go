@@ -18,7 +18,7 @@ type made struct {
 	dialect         testbed.Dialect
 	namespace, name string
 	minMember       int // as the operator writes it
-	pods            int // all that it creates
+	pods            int // so many it creates at once
 }
 
 func (g made) gang() testbed.Which { return testbed.InGang(g.dialect, g.namespace, g.name) }
@@ -40,7 +40,9 @@ func honoured(t *testing.T, c *testbed.Cluster, m *testbed.Muster, room func(), 
 	room()
 	for _, g := range groups {
 		c.Recorder.WaitRunning(t, g.gang(), g.pods, time.Minute)
-		c.Recorder.Together(t, g.gang())
+		if g.minMember > 1 { // what comes after a first member comes singly
+			c.Recorder.Together(t, g.gang())
+		}
 		g.asWritten(t, c, m)
 	}
 	onlyGroups(t, c, groups...)
@@ -150,4 +152,148 @@ func TestW03_KubeRay(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// pytorchJob has a master and three workers of one GPU each.
+const pytorchJob = `
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {namespace: NAMESPACE, name: NAME}
+spec:
+  runPolicy: RUNPOLICY
+  pytorchReplicaSpecs:
+    Master: {replicas: 1, restartPolicy: OnFailure, template: POD}
+    Worker: {replicas: 3, restartPolicy: OnFailure, template: POD}
+`
+
+// tfJob has a chief, a parameter server and two workers.
+const tfJob = `
+apiVersion: kubeflow.org/v1
+kind: TFJob
+metadata: {namespace: NAMESPACE, name: NAME}
+spec:
+  tfReplicaSpecs:
+    Chief: {replicas: 1, restartPolicy: OnFailure, template: POD}
+    PS: {replicas: 1, restartPolicy: OnFailure, template: POD}
+    Worker: {replicas: 2, restartPolicy: OnFailure, template: POD}
+`
+
+// W03: training-operator makes a PodGroup for each job, for Volcano, or for
+// scheduler-plugins under whatever name that scheduler has. A minimum of the
+// job's own is the group's.
+func TestW03_TrainingOperator(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t, "scheduler-plugins-scheduler")
+	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))
+	for _, scheduler := range []string{"volcano", "scheduler-plugins-scheduler"} {
+		c.Namespace(t, scheduler)
+		c.StartOperator(t, testbed.TrainingOperator, testbed.OperatorOptions{Namespace: scheduler,
+			Arguments: []string{"--gang-scheduler-name", scheduler}})
+		c.Apply(t, manifest(pytorchJob, "NAMESPACE", scheduler, "NAME", "ddp", "POD", gpuContainer("pytorch"), "RUNPOLICY", "{}"))
+		c.Apply(t, manifest(pytorchJob, "NAMESPACE", scheduler, "NAME", "elastic", "POD", gpuContainer("pytorch"),
+			"RUNPOLICY", "{schedulingPolicy: {minAvailable: 3}}"))
+		c.Apply(t, manifest(tfJob, "NAMESPACE", scheduler, "NAME", "mnist", "POD", gpuContainer("tensorflow")))
+	}
+	var groups []made
+	for namespace, dialect := range map[string]testbed.Dialect{
+		"volcano": testbed.Volcano, "scheduler-plugins-scheduler": testbed.SchedulerPlugins} {
+		groups = append(groups, made{dialect, namespace, "ddp", 4, 4},
+			made{dialect, namespace, "elastic", 3, 4}, made{dialect, namespace, "mnist", 4, 4})
+	}
+	honoured(t, c, m, func() {
+		c.AddNodes(t, testbed.Node("second", testbed.GPUs(16)), testbed.Node("third", testbed.GPUs(16)))
+	}, groups...)
+}
+
+// leaderWorkerSet has two groups of a leader and two workers.
+const leaderWorkerSet = `
+apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+metadata: {namespace: NAMESPACE, name: NAME}
+spec:
+  replicas: 2
+  startupPolicy: POLICY
+  leaderWorkerTemplate:
+    size: 3
+    workerTemplate:
+      spec:
+        schedulerName: SCHEDULER
+        containers:
+        - name: serve
+          image: registry.example/serve:1
+          resources: {limits: {nvidia.com/gpu: 1}, requests: {nvidia.com/gpu: 1}}
+`
+
+// W03: LeaderWorkerSet makes a PodGroup for each of its groups, for Volcano. One
+// that starts its leader first asks for one member and the resources of all (it
+// counts requests only, not limits): the leader does not start where its workers
+// would not fit.
+func TestW03_LeaderWorkerSet(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))
+	c.StartOperator(t, testbed.LeaderWorkerSet, testbed.OperatorOptions{
+		Config: map[string]any{"gangSchedulingManagement": map[string]any{"schedulerProvider": "volcano"}}})
+	c.Namespace(t, "serving")
+	for name, policy := range map[string]string{"together": "LeaderCreated", "leader-first": "LeaderReady"} {
+		c.Apply(t, manifest(leaderWorkerSet, "NAMESPACE", "serving", "NAME", name, "POLICY", policy, "SCHEDULER", "volcano"))
+	}
+	// Their names carry a hash of the template.
+	var together, leaders []made
+	testbed.Within(t, time.Minute, "four PodGroups", func() error {
+		together, leaders = nil, nil
+		keys := c.PodGroups(t, "serving", testbed.Volcano)
+		for _, key := range keys {
+			name := key[strings.LastIndex(key, "/")+1:]
+			if strings.HasPrefix(name, "together-") {
+				together = append(together, made{testbed.Volcano, "serving", name, 3, 3})
+			} else {
+				leaders = append(leaders, made{testbed.Volcano, "serving", name, 1, 1})
+			}
+		}
+		if len(together) != 2 || len(leaders) != 2 {
+			return fmt.Errorf("there are %v", keys)
+		}
+		return nil
+	})
+	honoured(t, c, m, func() {
+		c.AddNodes(t, testbed.Node("second", testbed.GPUs(6)), testbed.Node("third", testbed.GPUs(6)))
+	}, append(together, leaders...)...)
+	for _, g := range leaders {
+		c.Recorder.WaitRunning(t, g.gang(), 3, time.Minute)
+	}
+}
+
+// mpiJob has a launcher without GPU and three workers.
+const mpiJob = `
+apiVersion: kubeflow.org/v2beta1
+kind: MPIJob
+metadata: {namespace: NAMESPACE, name: NAME}
+spec:
+  launcherCreationPolicy: POLICY
+  runPolicy: RUNPOLICY
+  mpiReplicaSpecs:
+    Launcher:
+      replicas: 1
+      template: {spec: {containers: [{name: launcher, image: "registry.example/mpi:1"}]}}
+    Worker:
+      replicas: 3
+      template: POD
+`
+
+// W03: mpi-operator makes a PodGroup for each MPIJob, for Volcano, or for
+// scheduler-plugins inside a scheduler of any other name.
+func TestW03_MPIOperator(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))
+	for _, scheduler := range []string{"volcano", "default-scheduler"} {
+		c.Namespace(t, scheduler)
+		c.StartOperator(t, testbed.MPIOperator, testbed.OperatorOptions{Namespace: scheduler,
+			Arguments: []string{"--gang-scheduling", scheduler}})
+		c.Apply(t, manifest(mpiJob, "NAMESPACE", scheduler, "NAME", "pi", "POD", gpuContainer("worker"),
+			"POLICY", "AtStartup", "RUNPOLICY", "{}"))
+	}
+	honoured(t, c, m, func() { c.AddNodes(t, testbed.Node("second", testbed.GPUs(8))) },
+		made{testbed.Volcano, "volcano", "pi", 4, 4}, made{testbed.SchedulerPlugins, "default-scheduler", "pi", 4, 4})
 }
