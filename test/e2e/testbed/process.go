@@ -210,3 +210,15 @@ func freePort(t TB) int {
 	t.Fatalf("%v", errors.New("no free port"))
 	return 0
 }
+
+// WaitLog waits until the program's output has the text.
+func (p *Process) WaitLog(t TB, text string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%s says %q", p.Name, text), func() error {
+		log, err := os.ReadFile(p.LogFile)
+		if err == nil && !bytes.Contains(log, []byte(text)) {
+			err = fmt.Errorf("its log ends with\n%s", p.LogTail(3))
+		}
+		return err
+	})
+}

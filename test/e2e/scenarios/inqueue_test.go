@@ -1,0 +1,114 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// W02: training-operator creates no pods before Volcano's PodGroup is Inqueue.
+// Without muster it waits for ever; with it the job runs, also when there is no
+// room at first, when a pod is lost while it waits, and when it is suspended.
+func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: everyDialect})
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("first", testbed.GPUs(6)))
+	operator := c.StartOperator(t, testbed.TrainingOperator, testbed.OperatorOptions{
+		Arguments: []string{"--gang-scheduler-name", "volcano"}})
+	job := func(name string) made {
+		c.Apply(t, manifest(pytorchJob, "NAMESPACE", "ml", "NAME", name, "POD", gpuContainer("pytorch"), "RUNPOLICY", "{}"))
+		g := made{testbed.Volcano, "ml", name, 4, 4}
+		c.Recorder.Expect(testbed.Volcano.Key("ml", name), 4)
+		return g
+	}
+	fits := job("fits")
+	operator.WaitLog(t, "PodGroup ml/fits unschedulable")
+	if pods := c.Recorder.Pods(testbed.InNamespace("ml")); len(pods) > 0 {
+		t.Fatalf("there are %d pods although nobody said Inqueue", len(pods))
+	}
+	phases := c.WatchPhases(t, testbed.Volcano, "ml", "fits")
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Recorder.WaitRunning(t, fits.gang(), 4, time.Minute)
+	c.Recorder.Together(t, fits.gang())
+	eventuallyPhase(t, c, testbed.Volcano, "ml", "fits", "Running")
+	if seen := phases(); !slices.Contains(seen, "Inqueue") {
+		t.Errorf("phase Inqueue was never seen: %v", seen)
+	}
+
+	// No room: the pods come all the same, and say what they wait for.
+	waits := job("waits")
+	c.Recorder.AllSay(t, waits.gang(), 4, "gang ml/waits: 4 members needed, room for 2 (2 short of nvidia.com/gpu)")
+	c.WaitCondition(t, testbed.Volcano, "ml", "waits", metav1.Condition{
+		Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources"})
+	eventuallyPhase(t, c, testbed.Volcano, "ml", "waits", "Pending")
+	// One that is lost now is replaced: the group is Inqueue while members are missing.
+	lost := c.Recorder.Pods(waits.gang())[0]
+	c.DeletePods(t, "ml", lost.Name)
+	testbed.Within(t, time.Minute, "the lost pod is replaced", func() error {
+		for _, pod := range c.Recorder.Pods(waits.gang()) {
+			if pod.Name == lost.Name && pod.UID != lost.UID {
+				return nil
+			}
+		}
+		return fmt.Errorf("there are %d pods", len(c.Recorder.Pods(waits.gang())))
+	})
+	c.Recorder.NoneBound(t, waits.gang())
+	c.AddNodes(t, testbed.Node("second", testbed.GPUs(4)))
+	c.Recorder.WaitRunning(t, waits.gang(), 4, time.Minute)
+	c.Recorder.Together(t, waits.gang())
+
+	// Suspended, the job has neither pods nor a PodGroup; resumed, it is placed anew.
+	suspend := func(yes bool) {
+		c.Patch(t, "pytorchjobs.v1.kubeflow.org", "ml", "waits",
+			fmt.Sprintf(`[{"op": "add", "path": "/spec/runPolicy/suspend", "value": %v}]`, yes))
+	}
+	suspend(true)
+	testbed.Within(t, time.Minute, "the suspended job is gone", func() error {
+		pods, groups := c.Recorder.Pods(waits.gang()), c.PodGroups(t, "ml", everyDialect...)
+		if len(pods) > 0 || len(groups) != 1 {
+			return fmt.Errorf("there are %d pods, and %v", len(pods), groups)
+		}
+		return nil
+	})
+	suspend(false)
+	c.Recorder.WaitRunning(t, waits.gang(), 4, time.Minute)
+	onlyGroups(t, c, fits, waits)
+}
+
+// W02: mpi-operator, told to start the launcher after the workers, counts the
+// launcher in the group's minimum all the same: in other schedulers that is a
+// deadlock in silence. Here the reason says what is missing, and the job goes on
+// as soon as its minimum is right.
+func TestW02_MPILauncherAfterWorkers(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.Namespace(t, "hpc")
+	c.AddNodes(t, testbed.Node("first", testbed.GPUs(8)))
+	c.StartOperator(t, testbed.MPIOperator, testbed.OperatorOptions{
+		Arguments: []string{"--gang-scheduling", "volcano"}})
+	c.Apply(t, manifest(mpiJob, "NAMESPACE", "hpc", "NAME", "pi", "POD", gpuContainer("worker"),
+		"POLICY", "WaitForWorkersReady", "RUNPOLICY", "{}"))
+	gang := testbed.InGang(testbed.Volcano, "hpc", "pi")
+	c.Recorder.WaitExist(t, gang, 3, time.Minute)
+	c.Recorder.AllSay(t, gang, 3, "gang hpc/pi: 3 of 4 members exist")
+	c.WaitCondition(t, testbed.Volcano, "hpc", "pi", metav1.Condition{
+		Type: "Unschedulable", Status: "True", Message: "3 of 4 members exist"})
+	c.Recorder.NoneBound(t, gang)
+
+	// What the reason asks for, where mpi-operator reads it.
+	c.Recorder.Expect(testbed.Volcano.Key("hpc", "pi"), 3)
+	c.Patch(t, "mpijobs.v2beta1.kubeflow.org", "hpc", "pi",
+		`[{"op": "add", "path": "/spec/runPolicy/schedulingPolicy", "value": {"minAvailable": 3}}]`)
+	c.Recorder.WaitRunning(t, gang, 4, time.Minute)
+	if g := m.Gang(t, "hpc", "pi"); g.Needed != 3 || g.Bound != 4 {
+		t.Errorf("muster says %+v", g)
+	}
+	onlyGroups(t, c, made{testbed.Volcano, "hpc", "pi", 3, 4})
+}
