@@ -16,6 +16,15 @@ typedef int64_t usec_t;
 #define USEC_PER_MSEC ((usec_t)1000)
 #define USEC_NEVER    INT64_MAX
 
+/* The pause before attempt `n` (from 0): doubles from `first`, at most `most`. */
+static inline usec_t usec_backoff(usec_t first, usec_t most, int n)
+{
+    usec_t t = first;
+    while (n-- > 0 && t < most)
+        t *= 2;
+    return t < most ? t : most;
+}
+
 /* CLOCK_MONOTONIC. */
 usec_t usec_now(void);
 /* CLOCK_REALTIME, since 1970. */

@@ -5,11 +5,11 @@
  * A held call, from its beginning to its end:
  *   1. answer_bind() parks it: the member is at bind, its slot is filled, no reply yet.
  *   2. It leaves in exactly one way, always through reply_bind():
- *      commit   the needed set is at bind: all Bindings are sent; each call is answered by the
- *               result of its own (binding_done, pod_read)
+ *      commit   the needed set is at bind: all Bindings are sent; the calls are answered when the
+ *               last result is in, see bound()
  *      limit    hold_timer_fired(): all holds of the gang are answered together when the oldest
  *               is config.hold old; the slots stay, the members come again
- *      undone   plan_drop(), slot_move_or_drop(): the place is gone
+ *      undone   plan_drop(), slot_release(): the place is gone
  *      gone     pod deleted, peer closed the connection (call_closed), superseded by a newer call
  *      stop     stop_all()
  *   3. A call whose Binding was sent is also answered within config.hold (TIMER_CALL), even if
@@ -119,11 +119,7 @@ void stop_all(struct gang_core *core)
 
 static void send_binding(struct gang_core *core, struct pod *pod)
 {
-    struct gang_effect *e = fx_add(core, GANG_BIND);
-    e->pod.ns = fx_str(core, pod->facts->ns);
-    e->pod.name = fx_str(core, pod->facts->name);
-    e->pod.uid = fx_str(core, pod->facts->uid);
-    e->pod.node = fx_str(core, pod->node->name);
+    fx_pod(core, GANG_BIND, pod, pod->node);
     pod->bind_sent = core->now;
 }
 
@@ -339,11 +335,7 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
 
 void evict(struct gang_core *core, struct pod *pod)
 {
-    struct gang_effect *e = fx_add(core, GANG_EVICT);
-    e->pod.ns = fx_str(core, pod->facts->ns);
-    e->pod.name = fx_str(core, pod->facts->name);
-    e->pod.uid = fx_str(core, pod->facts->uid);
-    e->pod.node = NULL;
+    fx_pod(core, GANG_EVICT, pod, NULL);
     pod->evicted = true;
     timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);
 }
@@ -358,20 +350,13 @@ static void evict_over(struct gang_core *core, struct pod *pod)
 
 static void settle_later(struct gang_core *core, struct pod *pod)
 {
-    usec_t delay = RETRY_FIRST;
-    for (int i = 0; i < pod->bind_tries && delay < RETRY_LAST; i++)
-        delay *= 2;
-    pod->bind_tries++;
     timer_set(core, pod_timer(pod, TIMER_RETRY),
-              core->now + (delay < RETRY_LAST ? delay : RETRY_LAST));
+              core->now + usec_backoff(RETRY_FIRST, RETRY_LAST, pod->bind_tries++));
 }
 
 static void read_pod(struct gang_core *core, struct pod *pod)
 {
-    struct gang_effect *e = fx_add(core, GANG_READ_POD);
-    e->pod.ns = fx_str(core, pod->facts->ns);
-    e->pod.name = fx_str(core, pod->facts->name);
-    e->pod.uid = fx_str(core, pod->facts->uid);
+    fx_pod(core, GANG_READ_POD, pod, NULL);
 }
 
 /* The pod the result is about, if its Binding is still open. */
@@ -437,13 +422,11 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
     case OUTCOME_REFUSED:
         refused(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
         break;
-    case OUTCOME_UNBOUND:
-        if (core->now - pod->bind_sent >= BINDING_OVER) {
+    default: /* still unbound, or not to be read */
+        if (ev->result.outcome == OUTCOME_UNBOUND && core->now - pod->bind_sent >= BINDING_OVER)
             refused(core, pod, "it did not arrive, and others have the room now");
-            break;
-        }    /* fall through */
-    default: /* later again */
-        settle_later(core, pod);
+        else
+            settle_later(core, pod);
     }
 }
 

@@ -15,13 +15,18 @@
  *   move.c     slots leave nodes; plans are undone
  *   wake.c     nominations, pods that sleep
  *   evidence.c nodes that the scheduler refuses
+ *   rules.c    rules between pods and nodes that a plan heeds: apart, spread, volumes
+ *   crowd.c    how many pods of each kind are on a node, for those rules
+ *   claims.c   volumes that pods use, and where they can be reached from
  *   filter.c   answers to filter, prioritize and preempt
  *   bind.c     holds, commit, results of bindings
  *   status.c   what people see: PodGroup status and events
  *   reason.c   every sentence
  *   effects.c  the list of effects and their memory
+ *   table.c    what may become of a gang: state by happening
  *   check.c    the invariants
  *   view.c     looking in from outside
+ *   explain.c  the same of one gang: where each member could go, what is missing
  *
  * The ledger. A node has three sums per resource: allocatable (facts), used (pods charged:
  * assigned, or with a Binding under way) and reserved (slots). Only ledger.c changes used, only
@@ -396,6 +401,9 @@ void effects_done(struct effects *fx);
 void *fx_alloc(struct gang_core *core, size_t size);
 const char *fx_str(struct gang_core *core, const char *s);
 struct gang_effect *fx_add(struct gang_core *core, enum gang_effect_kind kind);
+/* A write about a pod; node NULL: none. */
+void fx_pod(struct gang_core *core, enum gang_effect_kind kind, const struct pod *pod,
+            const struct node *node);
 
 /* ---- shape.c ---- */
 uint32_t resource_number(struct gang_core *core, const char *name);
@@ -523,7 +531,8 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
 /* A pod or slot of the shape came (sign 1) or goes (-1). */
 void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign);
 void uncharge(struct gang_core *core, struct pod *pod);
-/* Room grew on this node by our count; by what the scheduler knows too. */
+/* Room grew by our count: somewhere, on this node, on this node by what the scheduler knows too. */
+void room_grew(struct gang_core *core);
 void node_freed(struct gang_core *core, struct node *node);
 void node_changed(struct gang_core *core, struct node *node);
 
@@ -585,7 +594,7 @@ int gang_needed(const struct gang *gang);
 /* Units below it that must have their minimum. */
 int unit_children_needed(const struct unit *unit);
 /* The unit on the way up that takes no more members; NULL: none. By the last gang_count(). */
-const struct unit *unit_at_maximum(const struct unit *unit);
+bool unit_at_maximum(const struct unit *unit);
 bool unit_beyond_maximum(const struct unit *unit);
 bool gang_has_maximum(const struct gang *gang);
 /* Keeps the tallies right while slots are given and taken. */
@@ -663,6 +672,9 @@ struct node *pinned_node(const struct gang_core *core, const struct pod *pod);
 void keep_for(struct gang_core *core, struct gang *gang);
 /* The gang, if it is the keeper, is it no more. */
 void keep_end(struct gang_core *core, struct gang *gang);
+/* The gang's place in the order may be another: if it is the keeper, some of those behind it may
+ * be before it now. */
+void keep_moved(struct gang_core *core, const struct gang *gang);
 /* Whether what is kept is out of reach for a gang's plan, and for an ordinary or later pod. */
 bool gang_heeds(const struct gang_core *core, const struct gang *gang);
 bool pod_heeds(const struct gang_core *core, const struct pod *pod);

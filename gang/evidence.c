@@ -42,38 +42,43 @@ static struct evidence *evidence_get(struct gang *gang, struct shape *shape)
     return e;
 }
 
-void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                  const char *const *names, size_t n)
+/* Believed from now on, each time for longer; `offered` is taken. */
+static void believe(struct gang_core *core, struct gang *gang, struct shape *shape,
+                    uint32_t *offered, size_t n)
 {
     struct evidence *e = evidence_get(gang, shape);
     free(e->offered);
-    e->offered = xcalloc(n, sizeof *e->offered);
-    e->n_offered = 0;
+    e->offered = offered;
+    e->n_offered = n;
+    e->as_of = core->clock;
+    e->until = core->now + usec_backoff(EVIDENCE_FIRST, EVIDENCE_LAST, e->strikes++);
+    evidence_arm(core, gang);
+}
+
+void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
+                  const char *const *names, size_t n)
+{
+    uint32_t *offered = xcalloc(n + 1, sizeof *offered);
+    size_t known = 0;
     for (size_t i = 0; i < n; i++) {
         const struct node *node = node_by_name(core, names[i]);
         if (node)
-            e->offered[e->n_offered++] = node->id;
+            offered[known++] = node->id;
     }
-    usec_t lasts = EVIDENCE_FIRST;
-    for (int i = 0; i < e->strikes && lasts < EVIDENCE_LAST; i++)
-        lasts *= 2;
-    e->strikes++;
-    e->as_of = core->clock;
-    e->until = core->now + (lasts < EVIDENCE_LAST ? lasts : EVIDENCE_LAST);
-    evidence_arm(core, gang);
+    believe(core, gang, shape, offered, known);
 }
 
 void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *shape,
                        const struct node *node)
 {
-    cleanup_free const char **names = xcalloc(core->n_ids + 1, sizeof *names);
+    uint32_t *offered = xcalloc(core->n_ids + 1, sizeof *offered);
     size_t n = 0;
     for (size_t i = 0; i < core->n_ids; i++) {
         const struct node *other = core->by_id[i];
         if (other && other != node && !evidence_refuses(core, gang, shape, other))
-            names[n++] = other->name;
+            offered[n++] = other->id;
     }
-    evidence_add(core, gang, shape, names, n);
+    believe(core, gang, shape, offered, n);
 }
 
 void evidence_arm(struct gang_core *core, struct gang *gang)

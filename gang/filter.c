@@ -243,7 +243,7 @@ bool pod_at_maximum(const struct gang_core *core, const struct pod *pod)
     if (!pod->gang || !gang_has_maximum(pod->gang))
         return false;
     gang_count(core, pod->gang);
-    return unit_at_maximum(pod->unit) != NULL;
+    return unit_at_maximum(pod->unit);
 }
 
 /* A later member of a Placed gang. */

@@ -180,6 +180,12 @@ static bool names(const struct group *group, const struct group *other)
     return false;
 }
 
+/* Makes one gang of both: a gang group counts only where each names the other. */
+static bool binds(const struct kin *kin)
+{
+    return !kin->bundle || names(kin->to, kin->from);
+}
+
 /* Members and slots count in units that are new. Expected slots are of nobody any more. */
 static void resettle(struct gang_core *core, struct gang *gang)
 {
@@ -234,7 +240,7 @@ static char *judge_kin(const struct group *group)
         if (!kin->to->facts)
             return xasprintf("PodGroup %s/%s: its %s %s/%s does not exist", ns, name,
                              kin->bundle ? "gang group" : "spec.parentPodGroup", to->ns, to->name);
-        if (kin->bundle && !names(kin->to, group))
+        if (!binds(kin))
             return xasprintf("PodGroup %s/%s: its gang group names %s/%s, which does not name it",
                              ns, name, to->ns, to->name);
     }
@@ -267,13 +273,12 @@ static bool is_torn(const struct gang *gang, int n)
 {
     list_for_each (group, &gang->groups, struct group, in_gang) {
         for (size_t i = 0; i < group->n_kin; i++)
-            if (group->kin[i].to->gang != gang &&
-                (!group->kin[i].bundle || names(group->kin[i].to, group)))
+            if (group->kin[i].to->gang != gang && binds(&group->kin[i]))
                 return true;
         if (n < FAMILY_MAX)
             continue;
         list_for_each (kin, &group->referrers, struct kin, in_referrers)
-            if (kin->from->gang != gang && (!kin->bundle || names(group, kin->from)))
+            if (kin->from->gang != gang && binds(kin))
                 return true;
     }
     return false;
@@ -282,15 +287,12 @@ static bool is_torn(const struct gang *gang, int n)
 /* The first contradiction in the gang's PodGroups. One that is missing is not one of them. */
 static void judge(struct gang *gang)
 {
+    static char *(*const judges[])(const struct group *) = {judge_kin, judge_group, judge_parent};
     free(STEAL(gang->invalid));
     int n = 0;
     list_for_each (group, &gang->groups, struct group, in_gang) {
-        if (!gang->invalid && group->facts)
-            gang->invalid = judge_kin(group);
-        if (!gang->invalid && group->facts)
-            gang->invalid = judge_group(group);
-        if (!gang->invalid && group->facts)
-            gang->invalid = judge_parent(group);
+        for (size_t i = 0; i < ARRAY_SIZE(judges) && group->facts && !gang->invalid; i++)
+            gang->invalid = judges[i](group);
         n++;
     }
     if (!gang->invalid && is_torn(gang, n))
@@ -321,10 +323,10 @@ static void family_find(struct gang_core *core, struct family *f, struct group *
     for (size_t i = 0; i < f->n; i++) {
         struct group *group = f->items[i];
         for (size_t k = 0; k < group->n_kin; k++)
-            if (!group->kin[k].bundle || names(group->kin[k].to, group))
+            if (binds(&group->kin[k]))
                 family_add(core, f, group->kin[k].to);
         list_for_each (kin, &group->referrers, struct kin, in_referrers) {
-            if (!kin->bundle || names(group, kin->from))
+            if (binds(kin))
                 family_add(core, f, kin->from);
             if (f->n == FAMILY_MAX)
                 return;
@@ -378,8 +380,7 @@ static void settle_gang(struct gang_core *core, struct gang *gang)
     build_tree(core, gang);
     judge(gang);
     trim(core, gang);
-    if (gang == core->keeper) /* its place in the order may be another */
-        core->freed = ++core->clock;
+    keep_moved(core, gang);
     gang->retry = true;
     gang_touch(core, gang);
 }

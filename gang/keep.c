@@ -98,7 +98,7 @@ void keep_for(struct gang_core *core, struct gang *gang)
     if (!keep_places(core, gang) && before && before != gang)
         keep_places(core, before);
     if (before && kept_digest(core) != was)
-        core->freed = ++core->clock; /* what was kept elsewhere is another's now */
+        room_grew(core); /* what was kept elsewhere is another's now */
 }
 
 void keep_end(struct gang_core *core, struct gang *gang)
@@ -107,7 +107,13 @@ void keep_end(struct gang_core *core, struct gang *gang)
         return;
     forget_kept(core);
     core->keeper = NULL;
-    core->freed = ++core->clock; /* room for those that it kept out */
+    room_grew(core); /* room for those that it kept out */
+}
+
+void keep_moved(struct gang_core *core, const struct gang *gang)
+{
+    if (core->keeper == gang)
+        room_grew(core);
 }
 
 bool gang_heeds(const struct gang_core *core, const struct gang *gang)

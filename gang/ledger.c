@@ -7,9 +7,15 @@
 
 /* ---- news about a node ---- */
 
+void room_grew(struct gang_core *core)
+{
+    core->freed = ++core->clock;
+}
+
 void node_freed(struct gang_core *core, struct node *node)
 {
-    node->freed = core->freed = ++core->clock;
+    room_grew(core);
+    node->freed = core->freed;
 }
 
 void node_changed(struct gang_core *core, struct node *node)

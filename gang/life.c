@@ -46,8 +46,7 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
     if (gang->state == state)
         return;
     happening_begin(core, gang);
-    if (gang == core->keeper) /* some of those behind it may be before it now */
-        core->freed = ++core->clock;
+    keep_moved(core, gang);
     gang->state = state;
     gang->since = core->now;
 }
@@ -309,58 +308,65 @@ static enum gang_reason_code why_unreachable(const struct tally *t)
     return t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER;
 }
 
+/* Some of it is bound: another attempt, with what is left of the plan or the next one. */
+static void recover(struct gang_core *core, struct gang *gang)
+{
+    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+    timer_stop(core, &gang->timers[TIMER_BACKOFF]);
+    gang_enter(core, gang, GANG_RECOVERING);
+    gang->retry = true;
+    begin_waiting(core, gang);
+    if (gang->n_slots)
+        begin_attempt(core, gang);
+}
+
+/* There are enough members, and the scheduler may place them. */
+static void wait_for_plan(struct gang_core *core, struct gang *gang, const struct tally *t,
+                          bool some)
+{
+    if (gang->state != GANG_BACKED_OFF && !some)
+        begin_attempt(core, gang);
+    if (gang->state == GANG_ASSEMBLING || gang->state == GANG_DONE || gang->state == GANG_PLACED ||
+        gang->state == GANG_COMMITTING) {
+        gang_enter(core, gang, GANG_WAITING);
+        gang->retry = true;
+    }
+    if (gang->n_slots && gang->n_slots < t->plannable)
+        gang->retry = true; /* a slot was lost, or a member came: complete the plan */
+}
+
 /* Planned gangs lose members, unbound ones are marked, a whole gang may be bound from outside. */
 static void review_unplaced(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
-    bool some = t->bound + t->binding > 0;
-    int missing = unit_lacks(gang->root, STAGE_EXISTS);
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
     if (gang->state == GANG_COMMITTING) {
         commit_failed(core, gang, t);
-        t = gang_count(core, gang); /* those that are evicted do not count */
-        some = t->bound + t->binding > 0;
-        missing = unit_lacks(gang->root, STAGE_EXISTS);
+        gang_count(core, gang); /* those that are evicted do not count */
     }
-    if (missing > 0 && !some && !needs_beyond_maximum(gang) && may_hope(core, gang)) {
+    bool some = t->bound + t->binding > 0;
+    int missing = unit_lacks(gang->root, STAGE_EXISTS);
+    const struct unit *beyond = needs_beyond_maximum(gang);
+    if (missing > 0 && !some && !beyond && may_hope(core, gang)) {
         hope(core, gang);
         return;
     }
     if (gang->hoping)
         fill_expected(core, gang);
     end_hope(core, gang);
-    t = gang_count(core, gang);
+    gang_count(core, gang); /* the slots */
     enum gang_state state = some ? GANG_RECOVERING : GANG_ASSEMBLING;
-    const struct unit *beyond = needs_beyond_maximum(gang);
-    if (beyond) {
+    if (beyond)
         assemble(core, gang, state, REASON_GROUP_INVALID, reason_beyond_maximum(beyond));
-    } else if (missing > 0) {
+    else if (missing > 0)
         assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang));
-    } else if (unit_lacks(gang->root, STAGE_REACHABLE) > 0) {
+    else if (unit_lacks(gang->root, STAGE_REACHABLE) > 0)
         assemble(core, gang, state, why_unreachable(t), reason_members(gang));
-    } else {
-        if (gang->state != GANG_BACKED_OFF && !some)
-            begin_attempt(core, gang);
-        if (gang->state == GANG_ASSEMBLING || gang->state == GANG_DONE ||
-            gang->state == GANG_PLACED || gang->state == GANG_COMMITTING) {
-            gang_enter(core, gang, GANG_WAITING);
-            gang->retry = true;
-        }
-        if (gang->n_slots && gang->n_slots < t->plannable)
-            gang->retry = true; /* a slot was lost, or a member came: complete the plan */
-    }
-    if (some && gang->state != GANG_COMMITTING) {
-        if (gang->state !=
-            GANG_RECOVERING) { /* another attempt: what is left of the plan, or the next */
-            timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
-            timer_stop(core, &gang->timers[TIMER_BACKOFF]);
-            gang_enter(core, gang, GANG_RECOVERING);
-            gang->retry = true;
-            begin_waiting(core, gang);
-            if (gang->n_slots)
-                begin_attempt(core, gang);
-        }
-    } else if (gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
+    else
+        wait_for_plan(core, gang, t, some);
+    if (some && gang->state != GANG_RECOVERING) {
+        recover(core, gang);
+    } else if (!some && gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
         gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
         gang->retry = true;
     }
@@ -391,8 +397,8 @@ static void review(struct gang_core *core, struct gang *gang)
     enum gang_reason_code code;
     gang->halted = false;
     int32_t priority = gang_priority(core, gang);
-    if (priority != gang->priority && gang == core->keeper)
-        core->freed = ++core->clock; /* some of those behind it may be before it now */
+    if (priority != gang->priority)
+        keep_moved(core, gang);
     gang->priority = priority;
     char *text = refusal(gang, &code);
     if (text) {
@@ -454,12 +460,8 @@ static void pause_attempts(struct gang_core *core, struct gang *gang)
     end_hope(core, gang);
     plan_drop(core, gang, gang->reason.code);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
-    usec_t pause = core->config.backoff_initial;
-    for (int i = 0; i < gang->backoffs && pause < core->config.backoff_max; i++)
-        pause *= 2;
-    if (pause > core->config.backoff_max)
-        pause = core->config.backoff_max;
-    gang->backoffs++;
+    usec_t pause =
+        usec_backoff(core->config.backoff_initial, core->config.backoff_max, gang->backoffs++);
     gang->retry = false;
     gang->tried = core->clock; /* its own release is no reason to try again at once */
     timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + jittered(gang, pause));

@@ -398,7 +398,7 @@ static int place_expected(struct gang_core *core, struct trial *t, struct unit *
 static void place_members(struct gang_core *core, struct trial *t, int *want, bool backward,
                           bool of_any)
 {
-    for (size_t i = 0; i<t->n && * want> 0; i++) {
+    for (size_t i = 0; *want > 0 && i < t->n; i++) {
         struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
         bool may = !pod->slot && !unit_at_maximum(pod->unit);
         struct unit *wants = may ? wanting(pod->unit, of_any) : NULL;

@@ -121,21 +121,26 @@ void tell_status(struct gang_core *core, struct gang *gang)
         timer_set(core, &gang->timers[TIMER_STATUS], due);
 }
 
+/* About an object of that kind; api_group NULL: Kubernetes' own. */
+static void add_event(struct gang_core *core, const char *kind, const struct gang_ref *ref,
+                      const char *uid, bool warning, const char *reason, const char *message)
+{
+    struct gang_effect *e = fx_add(core, GANG_EVENT);
+    e->event.kind = kind;
+    e->event.api_group = fx_str(core, ref->api_group);
+    e->event.ns = fx_str(core, ref->ns);
+    e->event.name = fx_str(core, ref->name);
+    e->event.uid = fx_str(core, uid);
+    e->event.warning = warning;
+    e->event.reason = fx_str(core, reason);
+    e->event.message = fx_str(core, message);
+}
+
 static void group_event(struct gang_core *core, const struct group *group, bool warning,
                         const char *reason, const char *message)
 {
-    if (!has_object(group))
-        return;
-    struct gang_effect e = {.kind = GANG_EVENT};
-    e.event.kind = "PodGroup";
-    e.event.api_group = fx_str(core, group->ref.api_group);
-    e.event.ns = fx_str(core, group->ref.ns);
-    e.event.name = fx_str(core, group->ref.name);
-    e.event.uid = fx_str(core, group->facts->uid);
-    e.event.warning = warning;
-    e.event.reason = fx_str(core, reason);
-    e.event.message = fx_str(core, message);
-    *fx_add(core, GANG_EVENT) = e;
+    if (has_object(group))
+        add_event(core, "PodGroup", &group->ref, group->facts->uid, warning, reason, message);
 }
 
 void tell_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
@@ -176,14 +181,7 @@ void tell_members(struct gang_core *core, struct gang *gang)
         if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
             continue;
         pod->told = gang->reason.code;
-        struct gang_effect e = {.kind = GANG_EVENT};
-        e.event.kind = "Pod";
-        e.event.ns = fx_str(core, pod->facts->ns);
-        e.event.name = fx_str(core, pod->facts->name);
-        e.event.uid = fx_str(core, pod->facts->uid);
-        e.event.warning = true;
-        e.event.reason = "Unschedulable";
-        e.event.message = fx_str(core, gang->reason.text);
-        *fx_add(core, GANG_EVENT) = e;
+        const struct gang_ref ref = {NULL, pod->facts->ns, pod->facts->name};
+        add_event(core, "Pod", &ref, pod->facts->uid, true, "Unschedulable", gang->reason.text);
     }
 }

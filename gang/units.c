@@ -392,20 +392,23 @@ static int at_once(const struct tally *t)
     return t->bound - t->succeeded + t->binding + t->slots;
 }
 
-const struct unit *unit_at_maximum(const struct unit *unit)
+/* With so many more, it would be too many in the unit or above. */
+static bool exceeds_maximum(const struct unit *unit, int more)
 {
     for (; unit; unit = unit->parent)
-        if (unit->max_pods && at_once(&unit->t) >= unit->max_pods)
-            return unit;
-    return NULL;
+        if (unit->max_pods && at_once(&unit->t) + more > unit->max_pods)
+            return true;
+    return false;
+}
+
+bool unit_at_maximum(const struct unit *unit)
+{
+    return exceeds_maximum(unit, 1);
 }
 
 bool unit_beyond_maximum(const struct unit *unit)
 {
-    for (; unit; unit = unit->parent)
-        if (unit->max_pods && at_once(&unit->t) > unit->max_pods)
-            return true;
-    return false;
+    return exceeds_maximum(unit, 0);
 }
 
 bool gang_has_maximum(const struct gang *gang)
@@ -435,8 +438,9 @@ static const char *where_written(const struct gang_subgroup *s)
 }
 
 /* Where it hangs in the tree. */
-static char *judge_place(const struct group *group, const struct unit *unit)
+static char *judge_place(const struct unit *unit)
 {
+    const struct group *group = unit->group;
     const struct gang_subgroup *s = unit->spec;
     const char *name = s->name, *where = where_written(s);
     if (unit_by_name(group, name) != unit)
@@ -456,9 +460,8 @@ static char *judge_place(const struct group *group, const struct unit *unit)
     return NULL;
 }
 
-static char *judge_minimums(const struct group *group, const struct unit *unit)
+static char *judge_minimums(const struct unit *unit)
 {
-    (void)group;
     const struct gang_subgroup *s = unit->spec;
     if (s->min_member < 0 || s->min_member > MEMBERS_MAX)
         return xasprintf("%s: subgroup %s: minimum is %" PRId64 "; it must be 0 to %" PRId64,
@@ -472,11 +475,10 @@ static char *judge_minimums(const struct group *group, const struct unit *unit)
 /* The tree first: in one that is none, minimums look wrong that are not. */
 static char *judge_subgroups(const struct group *group)
 {
-    static char *(*const judges[])(const struct group *, const struct unit *) = {judge_place,
-                                                                                 judge_minimums};
+    static char *(*const judges[])(const struct unit *) = {judge_place, judge_minimums};
     for (size_t k = 0; k < ARRAY_SIZE(judges); k++)
         for (size_t i = 1; i < group->n_units; i++) {
-            char *text = group->units[i]->part ? NULL : judges[k](group, group->units[i]);
+            char *text = group->units[i]->part ? NULL : judges[k](group->units[i]);
             if (text)
                 return text;
         }

@@ -41,11 +41,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
         return;
     if (!node && !pod->nominated)
         return;
-    struct gang_effect *e = fx_add(core, GANG_NOMINATE);
-    e->pod.ns = fx_str(core, pod->facts->ns);
-    e->pod.name = fx_str(core, pod->facts->name);
-    e->pod.uid = fx_str(core, pod->facts->uid);
-    e->pod.node = node ? fx_str(core, node->name) : NULL;
+    fx_pod(core, GANG_NOMINATE, pod, node);
     free(pod->nominated);
     pod->nominated = node ? xstrdup(node->name) : NULL;
     if (node) {

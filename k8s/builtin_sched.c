@@ -44,10 +44,7 @@ static void put(struct sched *s, struct sched_pod *pod, enum sched_place place)
 /* One second, doubled with each failure in a row, at most ten. */
 static usec_t backoff(int failures)
 {
-    usec_t d = COST_BACKOFF_MIN;
-    for (int i = 1; i < failures && d < COST_BACKOFF_MAX; i++)
-        d *= 2;
-    return d < COST_BACKOFF_MAX ? d : COST_BACKOFF_MAX;
+    return usec_backoff(COST_BACKOFF_MIN, COST_BACKOFF_MAX, failures - 1);
 }
 
 /* A waiting pod is to be tried again: at once, or when nothing else is to be tried. */

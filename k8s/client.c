@@ -508,11 +508,7 @@ uint32_t client_random(struct client *c)
 
 usec_t client_backoff(struct client *c, int n, usec_t first, usec_t most)
 {
-    usec_t d = first;
-    for (int i = 0; i < n && d < most; i++)
-        d *= 2;
-    if (d > most)
-        d = most;
+    usec_t d = usec_backoff(first, most, n);
     return d / 2 + (usec_t)(client_random(c) % (uint64_t)(d / 2 + 1));
 }
 

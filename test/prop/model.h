@@ -117,7 +117,6 @@ struct model {
     struct pod_truth pods[PODS];
     bool excused[GROUPS];   /* a loss, a refusal or a change: may be part bound */
     usec_t doubted[GROUPS]; /* when the scheduler last refused it nodes with room */
-    bool outside[NODES];    /* somebody else put too much there, or it shrank */
     struct call calls[PODS * 4];
     size_t n_calls;
     struct request requests[REQUESTS_MAX];
@@ -191,7 +190,6 @@ void objects_show(struct model *m, char class, int i);
 void objects_show_all(struct model *m);
 /* The pod is bound by whoever it was. */
 void pod_bound(struct model *m, int p, int n);
-void node_judge_excess(struct model *m, int n);
 void group_excuse(struct model *m, int g);
 void do_object(struct model *m, const struct op *op);
 

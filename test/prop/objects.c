@@ -93,15 +93,6 @@ void group_excuse(struct model *m, int g)
         m->excused[i] |= family >> i & 1;
 }
 
-void node_judge_excess(struct model *m, int n)
-{
-    int64_t left[RESOURCES];
-    oracle_left(m, n, left);
-    m->outside[n] = false;
-    for (int r = 0; r < R_PORT; r++)
-        m->outside[n] |= left[r] < 0;
-}
-
 /* ---- the watch ---- */
 
 static void show_node(struct model *m, int n)
@@ -206,8 +197,6 @@ void objects_show(struct model *m, char class, int i)
 {
     if (class == 'p') {
         show_pod(m, i);
-        for (int n = 0; n < NODES; n++)
-            node_judge_excess(m, n);
         return;
     }
     for (size_t k = 0; k < ARRAY_SIZE(watches); k++)
@@ -217,8 +206,6 @@ void objects_show(struct model *m, char class, int i)
             watches[k].show(m, i);
             t->shown = t->exists;
         }
-    if (class == 'n')
-        node_judge_excess(m, i);
 }
 
 /* The next that the watch has not shown; false: none. */
@@ -284,7 +271,6 @@ static void set_object(struct model *m, const struct op *op)
 static void do_node(struct model *m, const struct op *op)
 {
     set_object(m, op);
-    node_judge_excess(m, op->subject);
     wake_pods(m, true);
     changed(m, 'n', op->subject, op);
 }

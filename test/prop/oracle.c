@@ -161,7 +161,7 @@ void oracle_binding(struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], have[RESOURCES], need[RESOURCES];
     check_maximum(m, p);
-    if (m->outside[n] || !m->nodes[n].exists || m->nodes[n].dirty)
+    if (!m->nodes[n].exists || m->nodes[n].dirty)
         return;
     oracle_left(m, n, left);
     node_has(m, n, have);

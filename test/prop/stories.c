@@ -267,6 +267,32 @@ static void story_results(struct drawing *d)
     draw_some(d, 6);
 }
 
+/* Nobody knows how Bindings ended, and other hands bind pods there meanwhile. */
+static void story_unclear(struct drawing *d)
+{
+    draw_gang(d);
+    for (int i = 0; i < 6; i++)
+        line(d, OP_FILTER, 0, 0);
+    for (int i = 0; i < 6; i++)
+        line(d, OP_BIND, 0, 0);
+    for (int i = 0; i < 3; i++) {
+        struct op op = op_make(OP_RESULT, 0, 0);
+        op_set(&op, A_UNCLEAR, 1);
+        add(d, &op);
+    }
+    draw_pod(d);
+    for (int i = 0; i < 3; i++) {
+        struct op op = op_make(OP_ASSIGN, 'p', pick(d, d->pod, PODS, true));
+        op_set(&op, A_ON, (int32_t)draw(d, NODES));
+        add(d, &op);
+    }
+    for (int i = 0; i < 3; i++)
+        line(d, OP_READ, 0, 0);
+    draw_pause(d);
+    for (int i = 0; i < 3; i++)
+        draw_fault(d);
+}
+
 /* Part bound by other hands, and the rest on its way: callers go, limits pass, nodes are refused.
  */
 static void story_recovering(struct drawing *d)
@@ -314,11 +340,11 @@ static void story_ends(struct drawing *d)
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_hope,       story_hope,      story_refused, story_refused,  story_gang,
-        story_gang,       story_timeout,   story_timeout, story_kept_out, story_word,
-        story_order,      story_relink,    story_relink,  story_ends,     story_ends,
-        story_results,    story_results,   story_results, story_done,     story_done,
-        story_recovering, story_recovering};
+        story_hope,       story_hope,       story_refused, story_refused,  story_gang,
+        story_gang,       story_timeout,    story_timeout, story_kept_out, story_word,
+        story_order,      story_relink,     story_relink,  story_ends,     story_ends,
+        story_results,    story_results,    story_results, story_done,     story_done,
+        story_recovering, story_recovering, story_unclear};
     int nodes = 1 + (int)draw(d, 3), rounds = 6 + (int)draw(d, 8);
     for (int i = 0; i < nodes; i++)
         set_node(d, i);
