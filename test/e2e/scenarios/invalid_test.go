@@ -26,6 +26,8 @@ type absurd struct {
 	member func(*corev1.Pod)
 	// silent: there is no PodGroup to write to, or it is not at fault.
 	silent bool
+	// refused: the CRD of the chart does not take it; another's might.
+	refused bool
 }
 
 func group(d testbed.Dialect, name string, spec map[string]any) func(*testing.T, *testbed.Cluster, string) {
@@ -33,8 +35,11 @@ func group(d testbed.Dialect, name string, spec map[string]any) func(*testing.T,
 }
 
 var absurdities = []absurd{
-	{name: "negative", dialect: testbed.Sigs, spec: map[string]any{"minMember": int64(-1)}, says: "spec.minMember"},
-	{name: "two-to-the-31", dialect: testbed.Sigs, spec: map[string]any{"minMember": int64(1) << 31}, says: "spec.minMember"},
+	{name: "negative", dialect: testbed.SchedulerPlugins, spec: map[string]any{"minMember": int64(-1)}, says: "spec.minMember"},
+	{name: "two-to-the-31", dialect: testbed.SchedulerPlugins, spec: map[string]any{"minMember": int64(1) << 31}, says: "spec.minMember"},
+	{name: "negative-for-the-crd", dialect: testbed.Sigs, spec: map[string]any{"minMember": int64(-1)}, says: "spec.minMember", refused: true},
+	{name: "two-to-the-31-for-the-crd", dialect: testbed.Sigs, spec: map[string]any{"minMember": int64(1) << 31}, says: "spec.minMember", refused: true},
+	{name: "text-for-the-crd", dialect: testbed.Sigs, spec: map[string]any{"minMember": "three"}, says: "spec.minMember", refused: true},
 	{name: "more-than-can-be", dialect: testbed.Recipe, spec: map[string]any{"minMember": int64(2147483647)}, says: "spec.minMember"},
 	{name: "text-for-a-number", dialect: testbed.SchedulerPlugins, spec: map[string]any{"minMember": "three"}, says: "spec.minMember"},
 	{name: "maximum-below", dialect: testbed.Recipe, spec: map[string]any{"minMember": int64(3), "maxMember": int64(2)}, says: "maxMember"},
@@ -54,7 +59,7 @@ var absurdities = []absurd{
 	{name: "tasks-above-minimum", dialect: testbed.Volcano, spec: map[string]any{"minMember": int64(2),
 		"minTaskMember": map[string]any{"a": int64(2), "b": int64(3)}}, says: "spec.minTaskMember adds up to 5, spec.minMember is 2"},
 	{name: "parts-of-none", dialect: testbed.Volcano, spec: map[string]any{"minMember": int64(2), "subGroupPolicy": []any{
-		map[string]any{"name": "a", "subGroupSize": int64(0), "minSubGroups": int64(1)}}}, says: "subGroupSize"},
+		map[string]any{"name": "a", "subGroupSize": int64(0), "minSubGroups": int64(1)}}}, says: "subGroupSize", refused: true},
 	{name: "unreadable-annotation", dialect: testbed.Koordinator, says: "total-number", silent: true,
 		member: func(pod *corev1.Pod) {
 			pod.Annotations["gang.scheduling.koordinator.sh/min-available"] = "2"
@@ -89,7 +94,7 @@ func TestC11_ContradictionsAreReported(t *testing.T) {
 
 	// Corrected, they go.
 	for _, each := range absurdities {
-		if each.silent {
+		if each.silent || each.refused {
 			continue
 		}
 		t.Run(each.name+"-corrected", func(t *testing.T) {
@@ -112,6 +117,13 @@ func (a absurd) isReported(t *testing.T, c *testbed.Cluster) {
 		a.more(t, c, a.name)
 	}
 	hasObject := len(a.dialect.CRDs) > 0
+	if a.refused {
+		err := c.TryAdd(a.dialect.PodGroup(a.name, "ddp", 2, a.spec))
+		if err == nil || !strings.Contains(err.Error(), a.says) {
+			t.Errorf("the API server says %v", err)
+		}
+		return
+	}
 	if hasObject {
 		c.Add(t, a.dialect.PodGroup(a.name, "ddp", 2, a.spec))
 	}
@@ -139,23 +151,23 @@ func (a absurd) isReported(t *testing.T, c *testbed.Cluster) {
 }
 
 // Large objects: a megabyte of nonsense in a PodGroup, and as many annotations
-// as the API server takes, on a PodGroup and on pods.
+// as the API server takes, on a PodGroup and on pods. (The chart's CRDs take no such nonsense.)
 func TestLargeObjects(t *testing.T) {
 	beside(t)
-	c, m := startAll(t, nil, testbed.Volcano)
+	c, m := startAll(t, nil, testbed.SchedulerPlugins)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(10)))
-	gang := testbed.InGang(testbed.Volcano, "ml", "ddp")
-	large := testbed.Volcano.PodGroup("ml", "ddp", 3, map[string]any{"junk": strings.Repeat("x", 1<<20)})
+	gang := testbed.InGang(testbed.SchedulerPlugins, "ml", "ddp")
+	large := testbed.SchedulerPlugins.PodGroup("ml", "ddp", 3, map[string]any{"junk": strings.Repeat("x", 1<<20)})
 	annotations := map[string]string{}
 	for i := range 200 {
 		annotations[fmt.Sprintf("e2e.muster.dev/junk-%d", i)] = strings.Repeat("\\\"é", 200)
 	}
 	large.SetAnnotations(annotations)
 	c.Add(t, large)
-	c.AddPods(t, testbed.Members(testbed.Volcano, "ml", "ddp", 3, testbed.GPUs(1), annotated(annotations))...)
+	c.AddPods(t, testbed.Members(testbed.SchedulerPlugins, "ml", "ddp", 3, testbed.GPUs(1), annotated(annotations))...)
 	c.Recorder.WaitBound(t, gang, 3, 30*time.Second)
-	eventuallyPhase(t, c, testbed.Volcano, "ml", "ddp", "Running")
+	eventuallyPhase(t, c, testbed.SchedulerPlugins, "ml", "ddp", "Running")
 	if peak := m.Usage().PeakRSS; peak > 512<<20 {
 		t.Errorf("muster took %d MiB", peak>>20)
 	}

@@ -20,9 +20,11 @@ type Dialect struct {
 	Label, Annotation string
 	// Scheduler is the schedulerName that manifests of this dialect carry.
 	Scheduler string
-	// CRDs are the files below crds/ that serve it.
+	// CRDs are the files that serve it: the chart's, or where it has none, those of crds/.
 	CRDs []string
 }
+
+const chartCRDs = "charts/muster/crds/"
 
 // The dialects, by what their users call them.
 var (
@@ -30,19 +32,19 @@ var (
 	// another annotation.
 	Recipe = Dialect{Name: "recipe", Group: "scheduling.run.ai", Version: "v2",
 		Annotation: "scheduling.run.ai/pod-group", Scheduler: "kai-scheduler",
-		CRDs: []string{"kai-podgroups.yaml", "kai-queues.yaml"}}
+		CRDs: []string{chartCRDs + "podgroups.scheduling.run.ai.yaml", chartCRDs + "queues.scheduling.run.ai.yaml"}}
 	KAI = Dialect{Name: "kai", Group: "scheduling.run.ai", Version: "v2alpha2",
 		Annotation: "pod-group-name", Scheduler: "kai-scheduler",
-		CRDs: []string{"kai-podgroups.yaml", "kai-queues.yaml"}}
+		CRDs: []string{chartCRDs + "podgroups.scheduling.run.ai.yaml", chartCRDs + "queues.scheduling.run.ai.yaml"}}
 	Volcano = Dialect{Name: "volcano", Group: "scheduling.volcano.sh", Version: "v1beta1",
 		Annotation: "scheduling.k8s.io/group-name", Scheduler: "volcano",
-		CRDs: []string{"volcano-podgroups.yaml", "volcano-queues.yaml"}}
+		CRDs: []string{chartCRDs + "podgroups.scheduling.volcano.sh.yaml", chartCRDs + "queues.scheduling.volcano.sh.yaml"}}
 	Sigs = Dialect{Name: "sigs", Group: "scheduling.sigs.k8s.io", Version: "v1alpha1",
 		Label: "pod-group.scheduling.sigs.k8s.io", Scheduler: corev1.DefaultSchedulerName,
-		CRDs: []string{"sigs-podgroups.yaml"}}
+		CRDs: []string{chartCRDs + "podgroups.scheduling.sigs.k8s.io.yaml"}}
 	SchedulerPlugins = Dialect{Name: "x-k8s", Group: "scheduling.x-k8s.io", Version: "v1alpha1",
 		Label: "scheduling.x-k8s.io/pod-group", Scheduler: corev1.DefaultSchedulerName,
-		CRDs: []string{"x-k8s-podgroups.yaml"}}
+		CRDs: []string{"test/e2e/crds/x-k8s-podgroups.yaml"}}
 	// Gangs that no object describes: their pods do.
 	Koordinator = Dialect{Name: "koordinator", Group: "gang.scheduling.koordinator.sh",
 		Annotation: "gang.scheduling.koordinator.sh/name", Scheduler: corev1.DefaultSchedulerName}
@@ -104,7 +106,7 @@ func (d Dialect) Join(name string) func(*corev1.Pod) {
 func (c *Cluster) InstallCRDs(t TB, d Dialect) {
 	t.Helper()
 	for _, crd := range d.CRDs {
-		c.ApplyFile(t, filepath.Join(Root(t), "test/e2e/crds", crd))
+		c.ApplyFile(t, filepath.Join(Root(t), crd))
 	}
 	eventually(t, fmt.Sprintf("%s is served", d.resource()), func() error {
 		ctx, cancel := soon()

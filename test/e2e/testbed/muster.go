@@ -27,8 +27,8 @@ type MusterOptions struct {
 	Measured bool
 }
 
-// Muster is the program under test. It runs as the service account of
-// charts/rbac.yaml, with no right beyond that file.
+// Muster is the program under test. It runs as the service account of the
+// chart, with no right beyond the role that the chart gives it.
 type Muster struct {
 	*Process
 	Verbs, Ops string // addresses
@@ -70,19 +70,25 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	return m
 }
 
-// musterToken applies charts/rbac.yaml and asks for a token of its account.
+// musterToken applies the chart's role and asks for a token of its account.
 func (c *Cluster) musterToken(t TB) string {
 	t.Helper()
-	c.ApplyFile(t, filepath.Join(Root(t), "charts/rbac.yaml"))
+	c.Apply(t, musterRights(t))
+	return c.AccountToken(t, MusterNamespace, "muster")
+}
+
+// AccountToken asks for a token of a service account.
+func (c *Cluster) AccountToken(t TB, namespace, account string) string {
+	t.Helper()
 	ctx, cancel := soon()
 	defer cancel()
 	day := int64(24 * 60 * 60)
 	request := &authenticationv1.TokenRequest{
 		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &day},
 	}
-	reply, err := c.Kube.CoreV1().ServiceAccounts("muster-system").CreateToken(ctx, "muster", request, metav1.CreateOptions{})
+	reply, err := c.Kube.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, account, request, metav1.CreateOptions{})
 	if err != nil {
-		t.Fatalf("token for muster: %v", err)
+		t.Fatalf("token for %s/%s: %v", namespace, account, err)
 	}
 	return reply.Status.Token
 }

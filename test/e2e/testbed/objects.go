@@ -235,6 +235,13 @@ var clusterScoped = []string{
 // recorder, which from then on watches that the gang is never partial.
 func (c *Cluster) Add(t TB, object *unstructured.Unstructured) {
 	t.Helper()
+	if err := c.TryAdd(object); err != nil {
+		t.Fatalf("create %s %s/%s: %v", object.GetKind(), object.GetNamespace(), object.GetName(), err)
+	}
+}
+
+// TryAdd is Add for an object that the API server may refuse.
+func (c *Cluster) TryAdd(object *unstructured.Unstructured) error {
 	// Asking the server which resource a kind is served as costs a second
 	// in a new cluster; the plain plural is right for all kinds used here.
 	gvk := object.GroupVersionKind()
@@ -253,9 +260,7 @@ func (c *Cluster) Add(t TB, object *unstructured.Unstructured) {
 		c.expect(gvk.GroupKind(), namespace, object)
 		_, err = client.Namespace(namespace).Create(ctx, object, metav1.CreateOptions{})
 	}
-	if err != nil {
-		t.Fatalf("create %s %s/%s: %v", gvk.Kind, object.GetNamespace(), object.GetName(), err)
-	}
+	return err
 }
 
 // AddPodGroups creates n groups named g0, g1 and so on, some at a time.

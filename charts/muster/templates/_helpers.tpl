@@ -1,0 +1,110 @@
+{{/* Names of objects: the release's, with the chart's where it does not hold it. */}}
+{{- define "muster.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 50 | trimSuffix "-" -}}
+{{- else if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 50 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 50 | trimSuffix "-" -}}
+{{- end -}}
+{{- end }}
+
+{{- define "muster.serviceAccount" -}}
+{{- default (include "muster.fullname" .) .Values.serviceAccount.name -}}
+{{- end }}
+
+{{- define "muster.selectorLabels" -}}
+app.kubernetes.io/name: {{ default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "muster.labels" -}}
+{{ include "muster.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* Of a dict with image and tag: registry/repository:tag, or …@digest. */}}
+{{- define "muster.image" -}}
+{{- $name := .image.repository -}}
+{{- if .image.registry -}}{{- $name = printf "%s/%s" (trimSuffix "/" .image.registry) $name -}}{{- end -}}
+{{- if .image.digest -}}{{ $name }}@{{ .image.digest }}{{- else -}}{{ $name }}:{{ .tag }}{{- end -}}
+{{- end }}
+
+{{/* The cluster's version as Kubernetes publishes it: "v1.33.4" of "v1.33.4-gke.1036000". */}}
+{{- define "muster.schedulerTag" -}}
+{{- default (regexFind "^v[0-9]+\\.[0-9]+\\.[0-9]+" .Capabilities.KubeVersion.Version) .Values.scheduler.image.tag -}}
+{{- end }}
+
+{{/* From 1.32 on kube-scheduler has /livez and /readyz; /healthz will go. */}}
+{{- define "muster.schedulerProbe" -}}
+{{- $tag := include "muster.schedulerTag" .root -}}
+{{- $older := false -}}
+{{- if regexMatch "^v?[0-9]+\\.[0-9]+\\.[0-9]+$" $tag -}}
+{{- $older = semverCompare "<1.32.0" (trimPrefix "v" $tag) -}}
+{{- end -}}
+{{- ternary "/healthz" .path $older -}}
+{{- end }}
+
+{{/* Where the verbs are served; kube-scheduler in the same pod asks there. */}}
+{{- define "muster.listen" -}}
+{{- default "127.0.0.1:9910" .Values.config.listen -}}
+{{- end }}
+
+{{- define "muster.opsListen" -}}
+{{- default "0.0.0.0:9911" .Values.config.opsListen -}}
+{{- end }}
+
+{{- define "muster.opsPort" -}}
+{{- include "muster.opsListen" . | splitList ":" | last -}}
+{{- end }}
+
+{{/* muster's configuration file. */}}
+{{- define "muster.config" -}}
+{{- if hasKey .Values.config "kubeconfig" -}}
+{{- fail "config.kubeconfig: in its pod muster uses the pod's service account; take it out" -}}
+{{- end -}}
+{{- $here := dict "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "schedulerNames" .Values.scheduler.profiles -}}
+{{- toYaml (mergeOverwrite $here (deepCopy .Values.config)) -}}
+{{- end }}
+
+{{/* What `muster scheduler-config` prints for these settings and profiles; then scheduler.config. */}}
+{{- define "muster.schedulerConfig" -}}
+{{- if has "default-scheduler" .Values.scheduler.profiles -}}
+{{- fail "scheduler.profiles: default-scheduler is the name of the cluster's own scheduler, and two schedulers would bind the same pods; take it out, and see docs/install.md for running muster with the cluster's own scheduler" -}}
+{{- end -}}
+{{- range list "apiVersion" "kind" "extenders" "profiles" "leaderElection" -}}
+{{- if hasKey $.Values.scheduler.config . -}}
+{{- fail (printf "scheduler.config.%s is written by the chart (scheduler.profiles, scheduler.leaderElect); take it out" .) -}}
+{{- end -}}
+{{- end -}}
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- urlPrefix: http://{{ include "muster.listen" . }}/scheduler
+  filterVerb: filter
+  prioritizeVerb: prioritize
+  preemptVerb: preempt
+  bindVerb: bind
+  weight: 10
+  nodeCacheCapable: true
+  ignorable: false
+  httpTimeout: {{ default 30 .Values.config.httpTimeoutSeconds }}s
+profiles:
+{{- range .Values.scheduler.profiles }}
+- schedulerName: {{ . | quote }}
+{{- end }}
+{{- with .Values.scheduler.config }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* What both containers may do: nothing but to run. */}}
+{{- define "muster.containerSecurity" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end }}
