@@ -52,7 +52,7 @@ func TestC15_RecordingUnderLoad(t *testing.T) {
 		total += len(pods)
 	}
 	// Some that cannot be, and one whose last member never comes.
-	c.Add(t, testbed.Sigs.PodGroup("mix", "absurd", -1, nil))
+	c.Add(t, testbed.Sigs.PodGroup("mix", "absurd", 2000000, nil))
 	c.AddPods(t, testbed.Members(testbed.Sigs, "mix", "absurd", 2, testbed.GPUs(1))...)
 	c.Add(t, testbed.Sigs.PodGroup("mix", "held", 3, nil))
 	held := testbed.Members(testbed.Sigs, "mix", "held", 3, testbed.Amounts{"cpu": "1"})

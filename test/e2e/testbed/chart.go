@@ -2,11 +2,16 @@ package testbed
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
+	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -77,6 +82,106 @@ func ValuesFile(t TB, values map[string]any) string {
 var chartRights struct {
 	sync.Once
 	text string
+}
+
+// Installation is the chart in a cluster, as the API server has it.
+type Installation struct {
+	MusterConfig, SchedulerConfig string // the ConfigMap's files
+	Deployment                    *appsv1.Deployment
+	Verbs, Ops                    string // addresses of muster
+
+	cluster *Cluster
+}
+
+// InstallChart installs the chart with Helm as release muster in MusterNamespace. The pod shares
+// this machine's network with others, so muster gets ports of its own.
+func (c *Cluster) InstallChart(t TB, values map[string]any) *Installation {
+	t.Helper()
+	i := &Installation{cluster: c,
+		Verbs: fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+		Ops:   fmt.Sprintf("127.0.0.1:%d", freePort(t)),
+	}
+	i.run(t, "install", append([]string{"--create-namespace"}, i.values(t, values)...)...)
+	i.read(t)
+	return i
+}
+
+// Upgrade changes the release's values.
+func (i *Installation) Upgrade(t TB, values map[string]any) {
+	t.Helper()
+	i.run(t, "upgrade", i.values(t, values)...)
+	i.read(t)
+}
+
+// Uninstall takes the release out of the cluster.
+func (i *Installation) Uninstall(t TB) {
+	t.Helper()
+	i.helm(t, "uninstall", "muster", "--namespace", MusterNamespace)
+}
+
+// values are helm's arguments for them, with the ports of this installation.
+func (i *Installation) values(t TB, values map[string]any) []string {
+	t.Helper()
+	return []string{"--values", ValuesFile(t, values),
+		"--set", "config.listen=" + i.Verbs, "--set", "config.opsListen=" + i.Ops}
+}
+
+func (i *Installation) run(t TB, verb string, args ...string) {
+	t.Helper()
+	i.helm(t, append([]string{verb, "muster", Chart(t), "--namespace", MusterNamespace}, args...)...)
+}
+
+func (i *Installation) helm(t TB, args ...string) {
+	t.Helper()
+	out, stderr, err := Helm(t, i.cluster.Kubeconfig(), args...)
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s%s", strings.Join(args, " "), err, out, stderr)
+	}
+}
+
+func (i *Installation) read(t TB) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	files, err := i.cluster.Kube.CoreV1().ConfigMaps(MusterNamespace).Get(ctx, "muster", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	i.MusterConfig, i.SchedulerConfig = files.Data["muster.yaml"], files.Data["scheduler.yaml"]
+	i.Deployment, err = i.cluster.Kube.AppsV1().Deployments(MusterNamespace).Get(ctx, "muster", metav1.GetOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
+// Token is one of the account that the Deployment's pod runs as.
+func (i *Installation) Token(t TB) string {
+	t.Helper()
+	return i.cluster.AccountToken(t, MusterNamespace, i.Deployment.Spec.Template.Spec.ServiceAccountName)
+}
+
+// StartScheduler runs kube-scheduler with the Deployment's arguments and the ConfigMap's file. Only
+// what a pod of its own would give is added: the way to the API server, and a free port.
+func (i *Installation) StartScheduler(t TB) *Process {
+	t.Helper()
+	c, pod := i.cluster, i.Deployment.Spec.Template.Spec
+	kubeconfig := writeKubeconfig(t, c.Dir, "chart-scheduler", c.URL, i.Token(t), c.authority.PEM)
+	config := i.SchedulerConfig + "\nclientConnection: {kubeconfig: " + kubeconfig + "}\n"
+	path := file(t, c.Dir, "chart-scheduler.yaml", []byte(config))
+	port := fmt.Sprint(freePort(t))
+	replacer := strings.NewReplacer("/etc/muster/scheduler.yaml", path, "--secure-port=10259", "--secure-port="+port)
+	var args []string
+	for _, arg := range pod.Containers[1].Args {
+		args = append(args, replacer.Replace(arg))
+	}
+	if joined := strings.Join(args, " "); !strings.Contains(joined, path) || !strings.Contains(joined, port) {
+		t.Fatalf("the chart's arguments are others than expected: %v", pod.Containers[1].Args)
+	}
+	p := c.run(t, "chart-scheduler", tool(t, "kube-scheduler", c.Kubernetes.Version),
+		append(args, "--bind-address=127.0.0.1", "-v=2")...)
+	probe := pod.Containers[1].ReadinessProbe.HTTPGet.Path
+	p.waitReady(t, insecureClient(), "https://127.0.0.1:"+port+probe, 30*time.Second)
+	return p
 }
 
 // musterRights are the account and the role that the chart gives to muster, without those of the

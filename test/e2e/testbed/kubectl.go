@@ -1,6 +1,7 @@
 package testbed
 
 import (
+	"errors"
 	"os/exec"
 	"strings"
 )
@@ -13,13 +14,41 @@ const kubectlVersion = "v1.36.3"
 // returns the output.
 func (c *Cluster) Kubectl(t TB, folder, input, line string) string {
 	t.Helper()
+	out, err := c.kubectl(t, folder, input, line)
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s%s", line, err, out, stderrOf(err))
+	}
+	return out
+}
+
+func (c *Cluster) kubectl(t TB, folder, input, line string) (string, error) {
+	t.Helper()
 	command := exec.Command(tool(t, "kubectl", kubectlVersion), strings.Fields(line)...)
 	command.Dir = folder
 	command.Stdin = strings.NewReader(input)
 	command.Env = []string{"KUBECONFIG=" + c.Kubeconfig(), "HOME=" + c.Dir}
 	out, err := command.Output()
-	if err != nil {
-		t.Fatalf("kubectl %s: %v\n%s%s", line, err, out, stderrOf(err))
+	return string(out), err
+}
+
+// KubectlAnswers is Kubectl for a question whose answer is also the exit status.
+func (c *Cluster) KubectlAnswers(t TB, line string) string {
+	t.Helper()
+	out, err := c.kubectl(t, c.Dir, "", line)
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatalf("kubectl %s: %v", line, err)
 	}
-	return string(out)
+	return out
+}
+
+// KubectlRefuses fails unless kubectl fails on this input, with these words.
+func (c *Cluster) KubectlRefuses(t TB, input, line, words string) {
+	t.Helper()
+	out, err := c.kubectl(t, c.Dir, input, line)
+	if err == nil {
+		t.Errorf("kubectl %s does not fail on\n%s\nit says %s", line, input, out)
+	} else if says := stderrOf(err); !strings.Contains(says, words) {
+		t.Errorf("kubectl %s says nothing of %s: %s", line, words, says)
+	}
 }

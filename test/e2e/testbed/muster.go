@@ -25,6 +25,8 @@ type MusterOptions struct {
 	Through *FaultProxy
 	// Measured takes the release build, see musterBinary.
 	Measured bool
+	// Installed takes account and configuration of an installed chart, as they are.
+	Installed *Installation
 }
 
 // Muster is the program under test. It runs as the service account of the
@@ -54,20 +56,31 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	if options.Through != nil {
 		url = options.Through.URL
 	}
-	m.kubeconfig = writeKubeconfig(t, c.Dir, "muster", url, c.musterToken(t), authorityPEM)
+	if options.Installed != nil {
+		m.Verbs, m.Ops = options.Installed.Verbs, options.Installed.Ops
+		m.kubeconfig = writeKubeconfig(t, c.Dir, "muster", url, options.Installed.Token(t), authorityPEM)
+		m.ConfigFile = file(t, c.Dir, "muster.yaml", []byte(options.Installed.MusterConfig))
+	} else {
+		m.kubeconfig = writeKubeconfig(t, c.Dir, "muster", url, c.musterToken(t), authorityPEM)
+		m.ConfigFile = m.writeConfig(t, options.Config)
+	}
+	m.measured = options.Measured
+	t.Cleanup(func() { m.Replay(t) }) // after it was stopped
+	m.Start(t)
+	return m
+}
+
+func (m *Muster) writeConfig(t TB, more map[string]any) string {
+	t.Helper()
 	config := map[string]any{"listen": m.Verbs, "opsListen": m.Ops}
-	for key, value := range options.Config {
+	for key, value := range more {
 		config[key] = value
 	}
 	text, err := yaml.Marshal(config)
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	m.ConfigFile = file(t, c.Dir, "muster.yaml", text)
-	m.measured = options.Measured
-	t.Cleanup(func() { m.Replay(t) }) // after it was stopped
-	m.Start(t)
-	return m
+	return file(t, m.cluster.Dir, "muster.yaml", text)
 }
 
 // musterToken applies the chart's role and asks for a token of its account.
@@ -96,8 +109,7 @@ func (c *Cluster) AccountToken(t TB, namespace, account string) string {
 // Start runs muster (again) and waits until it is ready.
 func (m *Muster) Start(t TB) {
 	t.Helper()
-	args := []string{"serve", "--config", m.ConfigFile, "--kubeconfig", m.kubeconfig,
-		"--listen", m.Verbs, "--ops-listen", m.Ops}
+	args := []string{"serve", "--config", m.ConfigFile, "--kubeconfig", m.kubeconfig}
 	if !m.measured {
 		name := fmt.Sprintf("recording-%s-%d.jsonl", strings.ReplaceAll(m.Verbs, ":", "-"), len(m.Recordings))
 		recording := filepath.Join(m.cluster.Dir, name)
