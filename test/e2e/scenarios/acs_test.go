@@ -10,7 +10,7 @@ import (
 )
 
 // acs is the folder with the manifests of the ACS example, as printed there.
-const acs = "../testdata/acs"
+const acs = "../../../examples/acs"
 
 func TestS11_ACSExampleAsPrinted(t *testing.T) {
 	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {

@@ -55,7 +55,7 @@ func TestS06_ElasticAsPrinted(t *testing.T) {
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(1)))
 	gang := testbed.InGang(testbed.Recipe, "ml-training", "elastic-training")
 	c.Recorder.Expect(testbed.Recipe.Key("ml-training", "elastic-training"), 2)
-	apply(t, c, "elastic/elastic-podgroup.yaml")
+	apply(t, c, "kai/elastic-podgroup.yaml")
 	c.Recorder.AllSay(t, gang, 8,
 		"gang ml-training/elastic-training: 2 members needed, room for 1 (1 short of nvidia.com/gpu)")
 	c.Recorder.NoneBound(t, gang)
@@ -98,14 +98,14 @@ func TestS07_HierarchyAsPrinted(t *testing.T) {
 	c.Recorder.Expect(testbed.Recipe.Key("ml-training", "model-trainers"), 4)
 
 	// As printed there are no trainers: the preprocessors wait for them.
-	apply(t, c, "hierarchy/hierarchical-podgroups.yaml")
+	apply(t, c, "kai/hierarchical-podgroups.yaml")
 	c.Recorder.AllSay(t, preprocessors, 2, "gang ml-training/ml-pipeline")
 	c.WaitCondition(t, testbed.Recipe, "ml-training", "data-preprocessors", metav1.Condition{
 		Type: "PodGroupScheduled", Status: "False", Reason: "NotEnoughMembers", Message: "model-trainers"})
 	c.Recorder.NoneBound(t, both)
 
 	// Then there are, and half of them fit.
-	apply(t, c, "hierarchy/model-trainers.yaml")
+	apply(t, c, "kai/model-trainers.yaml")
 	c.WaitCondition(t, testbed.Recipe, "ml-training", "ml-pipeline", metav1.Condition{
 		Type: "PodGroupScheduled", Status: "False", Reason: "NotEnoughResources", Message: "short of nvidia.com/gpu"})
 	c.Recorder.NoneBound(t, both)

@@ -11,7 +11,7 @@ import (
 )
 
 // recipe is the folder with steps 2 and 3 of the KAI recipe, as printed there.
-const recipe = "../testdata/kai-recipe"
+const recipe = "../../../examples/kai"
 
 func TestS05_KAIRecipeUnmodified(t *testing.T) {
 	beside(t)

@@ -14,7 +14,7 @@ import (
 
 // articleGroup is the PodGroup that the Volcano article prints: 8 members, and
 // minResources of 16 CPUs, 64Gi and one GPU.
-const articleGroup = "../testdata/volcano-article/podgroup.yaml"
+const articleGroup = "../../../examples/volcano/podgroup.yaml"
 
 // articleMembers are the eight one-GPU pods that the article talks about.
 func articleMembers(t *testing.T) testbed.Which {

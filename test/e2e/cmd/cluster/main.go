@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -25,8 +26,10 @@ func main() {
 	muster := flags.String("muster", "", "the muster program (default: $MUSTER_BIN, else build/release/muster)")
 	dir := flags.String("dir", "", "where the cluster's data, logs and kubeconfig go (required)")
 	minor := flags.String("kubernetes", testbed.Newest.Minor, "Kubernetes version: 1.36 or 1.33")
+	crds := flags.String("crds", "kai,volcano,sigs,x-k8s", "whose PodGroups are served")
+	nodes := flags.Int("nodes", 4, "nodes of two GPUs each to begin with")
 	if len(os.Args) < 2 {
-		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33]")
+		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33] [--crds NAME,...] [--nodes N]")
 	}
 	_ = flags.Parse(os.Args[2:])
 	if *dir == "" {
@@ -49,7 +52,7 @@ func main() {
 	case "down":
 		down(folder)
 	case "run": // what up leaves in the background
-		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) { run(s, folder, *minor) }))
+		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) { run(s, folder, *minor, *crds, *nodes) }))
 	default:
 		fail("cluster: %q is neither up nor down", os.Args[1])
 	}
@@ -143,24 +146,37 @@ func down(folder string) {
 	fail("process %d does not end", pid)
 }
 
-func run(s *testbed.Script, folder, minor string) {
+func run(s *testbed.Script, folder, minor, crds string, nodes int) {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	version := testbed.Newest
 	if minor == testbed.Earlier.Minor {
 		version = testbed.Earlier
 	}
-	c := testbed.StartCluster(s, testbed.Options{Kubernetes: version, Dir: folder,
-		Dialects: []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}})
+	c := testbed.StartCluster(s, testbed.Options{Kubernetes: version, Dir: folder, Dialects: served(s, crds)})
 	m := c.StartMuster(s, testbed.MusterOptions{})
 	c.StartScheduler(s, testbed.SchedulerOptions{Muster: m})
-	for i := range 4 {
+	for i := range nodes {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 	}
 	if err := os.WriteFile(readyFile(folder), fmt.Appendln(nil, m.Ops), 0o644); err != nil {
 		s.Fatalf("%v", err)
 	}
 	<-stop
+}
+
+// served are the dialects of a list of names.
+func served(s *testbed.Script, names string) []testbed.Dialect {
+	known := []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}
+	var wanted []testbed.Dialect
+	for name := range strings.SplitSeq(names, ",") {
+		i := slices.IndexFunc(known, func(d testbed.Dialect) bool { return d.Name == name })
+		if i < 0 {
+			s.Fatalf("--crds: nothing is called %q: kai, volcano, sigs and x-k8s are", name)
+		}
+		wanted = append(wanted, known[i])
+	}
+	return wanted
 }
 
 // advise prints what to type.
@@ -172,7 +188,7 @@ func advise(folder string) {
 	script := &testbed.Script{}
 	root := testbed.Root(script)
 	fmt.Printf(`A Kubernetes control plane is running, with muster registered in its scheduler,
-and four nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
+with nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
 
   export KUBECONFIG=%[1]s; alias kubectl=%[4]s
   kubectl get nodes
