@@ -1,0 +1,273 @@
+package scenarios
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+// A typed command and what the terminal shows then.
+type typed struct {
+	command, shown string
+	line           int // of the file it stands in
+}
+
+// console reads the commands of a text: "$ " begins one, "> " goes on with it, and what follows
+// is its output. In Markdown only blocks marked console are read.
+func console(t *testing.T, path string) []typed {
+	t.Helper()
+	var all []typed
+	markdown, within := strings.HasSuffix(path, ".md"), false
+	for i, line := range strings.Split(read(t, path), "\n") {
+		line = strings.TrimPrefix(line, "\ufeff")
+		if markdown && strings.HasPrefix(line, "```") {
+			within = line == "```console"
+			continue
+		}
+		if markdown && !within || !markdown && (strings.HasPrefix(line, "#") || strings.HasPrefix(line, "= ") || line == "") {
+			continue
+		}
+		if command, found := strings.CutPrefix(line, "$ "); found {
+			all = append(all, typed{command: command, line: i + 1})
+			continue
+		}
+		if len(all) == 0 {
+			t.Fatalf("%s:%d: output of no command", path, i+1)
+		}
+		last := &all[len(all)-1]
+		if more, found := strings.CutPrefix(line, "> "); found && last.shown == "" {
+			last.command += "\n" + more
+		} else {
+			last.shown += line + "\n"
+		}
+	}
+	return all
+}
+
+// document is one of the source documents: its commands as printed there, and our walk through
+// it in docs/documents, which says what is seen.
+type document struct {
+	name     string
+	dialect  testbed.Dialect
+	commands int // that it prints
+}
+
+func (d document) printed() string { return "../testdata/documents/" + d.name + ".txt" }
+func (d document) walk() string    { return "../../../docs/documents/" + d.name + ".md" }
+
+var documents = []document{
+	{"kai-recipe", testbed.Recipe, 14},
+	{"volcano-article", testbed.Volcano, 1},
+	{"acs-page", testbed.Sigs, 10},
+}
+
+// S10: every command of the three source documents works as printed, in document order, and
+// docs/documents shows what is seen.
+func TestS10_DocumentsFromTopToBottom(t *testing.T) {
+	t.Parallel()
+	for _, d := range documents {
+		t.Run(d.name, func(t *testing.T) {
+			beside(t)
+			d.checkManifests(t)
+			steps := console(t, d.walk())
+			d.checkComplete(t, steps)
+			c, m := startAll(t, nil, d.dialect)
+			walk(t, c.Shell(t, m, copyExamples(t)), d.walk(), steps)
+		})
+	}
+}
+
+var reader = regexp.MustCompile(`<[a-z]+>`)
+
+// checkComplete checks that a walk types everything that its document prints, in that order.
+func (d document) checkComplete(t *testing.T, steps []typed) {
+	t.Helper()
+	printed := console(t, d.printed())
+	if len(printed) != d.commands {
+		t.Errorf("%s holds %d commands, the document prints %d", d.printed(), len(printed), d.commands)
+	}
+	at := 0
+	for _, each := range printed {
+		// What stands in <> the reader fills in.
+		pattern := regexp.MustCompile("^" + reader.ReplaceAllString(regexp.QuoteMeta(each.command), `[a-z0-9-]+`) + "$")
+		found := slices.IndexFunc(steps[at:], func(step typed) bool { return pattern.MatchString(step.command) })
+		if found < 0 {
+			t.Fatalf("%s does not type, at its place: %s", d.walk(), each.command)
+		}
+		at += found + 1
+	}
+}
+
+// checkManifests checks that the examples are what the document prints.
+func (d document) checkManifests(t *testing.T) {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(read(t, d.printed())) {
+		var sum, name string
+		if _, err := fmt.Sscanf(line, "= %s %s", &sum, &name); err != nil {
+			continue
+		}
+		n++
+		if now := fmt.Sprintf("%x", sha256.Sum256([]byte(read(t, example(t, name))))); now != sum {
+			t.Errorf("examples/%s is not as the document prints it: its checksum is %s, not %s", name, now, sum)
+		}
+	}
+	if n == 0 {
+		t.Errorf("%s names no manifest", d.printed())
+	}
+}
+
+// copyExamples makes a copy of the repository's examples, in a folder of the same name: nothing
+// that is typed can change them.
+func copyExamples(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.CopyFS(filepath.Join(folder, "examples"), os.DirFS(example(t, "."))); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// walk types the commands one after the other and looks at what they show. What only reads is
+// asked again until it shows what it should: a person types slower than this test.
+func walk(t *testing.T, shell *testbed.Shell, path string, steps []typed) {
+	t.Helper()
+	var watches []func()
+	for _, step := range steps {
+		where := fmt.Sprintf("%s:%d: $ %s", filepath.Base(path), step.line, step.command)
+		if folder, found := strings.CutPrefix(step.command, "cd "); found {
+			shell.Folder = filepath.Join(shell.Folder, folder)
+			continue
+		}
+		if strings.HasSuffix(step.command, " -w") {
+			watching := shell.Watch(t, step.command)
+			watches = append(watches, func() {
+				testbed.Within(t, 10*time.Second, where, func() error { return contains(watching.Seen(), step.shown) })
+			})
+			continue
+		}
+		limit := time.Minute // the Job controller's pauses grow
+		if !onlyReads.MatchString(step.command) {
+			limit = 0
+		}
+		testbed.Within(t, limit, where, func() error {
+			out, err := shell.Type(step.command)
+			if err != nil && !strings.HasPrefix(step.shown, "Error from server") {
+				return fmt.Errorf("%w\n%s", err, out)
+			}
+			return looksLike(out, step.shown)
+		})
+	}
+	for _, judge := range watches {
+		judge()
+	}
+}
+
+var onlyReads = regexp.MustCompile(`^(kubectl (get|describe)|muster) `)
+
+// What differs each time: names that controllers make up, times, UIDs.
+var differs = []struct {
+	pattern *regexp.Regexp
+	same    string
+}{
+	{regexp.MustCompile(`\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`), "UID"},
+	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "TIME"},
+	{regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`), "-RANDOM"},
+	{regexp.MustCompile(`<unknown>|<invalid>|\b(\d+[smhd])+( \(x\d+ over (\d+[smhd])+\))?( ago)?`), "AGE"},
+	{regexp.MustCompile(`(Resource Version|resourceVersion|Generation|generation):\s+\S+`), "$1: N"},
+	{regexp.MustCompile(`[ \t]+`), " "},
+}
+
+// lines of an output, without what differs each time.
+func lines(text string) []string {
+	var all []string
+	for line := range strings.Lines(text) {
+		for _, each := range differs {
+			line = each.pattern.ReplaceAllString(line, each.same)
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// looksLike compares an output with the one that is shown: the same lines in any order, as names
+// are made up. Where "…" stands alone in a line, lines are left out: then those that are shown
+// must be there in that order; at the end of a line its rest is left out.
+func looksLike(out, shown string) error {
+	seen, want := lines(out), lines(shown)
+	elided := slices.Contains(want, "…")
+	want = slices.DeleteFunc(want, func(line string) bool { return line == "…" })
+	if !elided {
+		if len(seen) != len(want) {
+			return fmt.Errorf("%d lines are shown, not %d:\n%s", len(seen), len(want), out)
+		}
+		slices.Sort(seen)
+		slices.Sort(want)
+	}
+	at := 0
+	for _, line := range want {
+		found := slices.IndexFunc(seen[at:], func(s string) bool { return same(s, line) })
+		if found < 0 || !elided && found > 0 {
+			return fmt.Errorf("not shown (at its place) is %q in\n%s", line, out)
+		}
+		at += found + 1
+	}
+	return nil
+}
+
+func same(seen, want string) bool {
+	if begin, found := strings.CutSuffix(want, "…"); found {
+		return strings.HasPrefix(seen, begin)
+	}
+	return seen == want
+}
+
+// contains checks that every line is among those seen; of equal lines as many. "…" says that there
+// may be more.
+func contains(out, shown string) error {
+	seen := lines(out)
+	for _, line := range lines(shown) {
+		if line == "…" {
+			continue
+		}
+		found := slices.IndexFunc(seen, func(s string) bool { return same(s, line) })
+		if found < 0 {
+			return fmt.Errorf("not shown is %q in\n%s", line, out)
+		}
+		seen = slices.Delete(seen, found, found+1)
+	}
+	return nil
+}
+
+// The comparison can fail.
+func TestS10_WhatIsShownMatters(t *testing.T) {
+	const out = "NAME STATUS AGE\na-x2b4c Running 5s\na-zzzzz Pending 5s\n"
+	for _, refused := range []string{
+		"", "NAME STATUS AGE\n", "NAME STATUS AGE\na-bbbbb Running 1s\na-bbbbb Running 1s\n",
+		"…\na-bbbbb Failed 1s\n", "a-bbbbb Pending 9s\n…\nNAME STATUS AGE\n",
+	} {
+		if looksLike(out, refused) == nil {
+			t.Errorf("%q looks like %q", out, refused)
+		}
+	}
+	for _, taken := range []string{
+		"NAME   STATUS  AGE\na-bbbbb Pending 2m3s\na-bbbbb Running 1s\n", "…\na-bbbbb  Running…\n…\n",
+	} {
+		if err := looksLike(out, taken); err != nil {
+			t.Error(err)
+		}
+	}
+	if contains(out, "a-bbbbb Running 1s\na-bbbbb Running 1s\n") == nil {
+		t.Error("one line counts twice")
+	}
+}

@@ -1,0 +1,103 @@
+package testbed
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Shell types commands as a person does: bash, with the real kubectl and muster on the PATH,
+// and a kubeconfig of its own, because commands may change its current namespace.
+type Shell struct {
+	Folder      string // where the next command is typed
+	environment []string
+}
+
+// Shell opens one.
+func (c *Cluster) Shell(t TB, muster *Muster, folder string) *Shell {
+	t.Helper()
+	home, err := os.MkdirTemp(c.Dir, "home-")
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	programs := map[string]string{"kubectl": tool(t, "kubectl", kubectlVersion)}
+	if muster != nil {
+		programs["muster"] = muster.Binary
+	}
+	for name, path := range programs {
+		absolute, err := filepath.Abs(path)
+		if err == nil {
+			err = os.Symlink(absolute, filepath.Join(home, name))
+		}
+		if err != nil {
+			t.Fatalf("%v", err)
+		}
+	}
+	kubeconfig, err := os.ReadFile(c.Kubeconfig())
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return &Shell{Folder: folder, environment: []string{
+		"PATH=" + home + ":" + os.Getenv("PATH"), "HOME=" + home,
+		"KUBECONFIG=" + file(t, home, "kubeconfig", kubeconfig)}}
+}
+
+func (s *Shell) command(ctx context.Context, line string) *exec.Cmd {
+	command := exec.CommandContext(ctx, "bash", "-c", line)
+	command.Dir, command.Env = s.Folder, s.environment
+	// What a pipe consists of ends together.
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	return command
+}
+
+// Type runs a command line and returns what a terminal would show, and its error.
+func (s *Shell) Type(line string) (string, error) {
+	ctx, cancel := soon()
+	defer cancel()
+	out, err := s.command(ctx, line).CombinedOutput()
+	return string(out), err
+}
+
+// Watching is a command that does not end by itself.
+type Watching struct {
+	Line   string
+	mu     sync.Mutex
+	output bytes.Buffer
+}
+
+// Watch starts a command that runs until the test ends.
+func (s *Shell) Watch(t TB, line string) *Watching {
+	t.Helper()
+	w := &Watching{Line: line}
+	ctx, cancel := context.WithCancel(context.Background())
+	command := s.command(ctx, line)
+	command.Stdout, command.Stderr = w, w
+	command.WaitDelay = 5 * time.Second
+	if err := command.Start(); err != nil {
+		t.Fatalf("%s: %v", line, err)
+	}
+	t.Cleanup(func() {
+		cancel()
+		_ = command.Wait()
+	})
+	return w
+}
+
+func (w *Watching) Write(text []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.output.Write(text)
+}
+
+// Seen is what it has shown so far.
+func (w *Watching) Seen() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.output.String()
+}
