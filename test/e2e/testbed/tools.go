@@ -62,6 +62,9 @@ func tool(t TB, name, version string) string {
 	return path
 }
 
+// MusterPath is the program under test.
+func MusterPath(t TB) string { t.Helper(); return musterBinary(t, false) }
+
 // musterBinary is the program under test. Scenarios that measure take the
 // release build where MUSTER_BIN is one with sanitizers: their cost is not
 // muster's.

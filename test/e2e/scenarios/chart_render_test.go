@@ -1,0 +1,351 @@
+package scenarios
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"muster.dev/e2e/testbed"
+)
+
+func TestChart_Lint(t *testing.T) {
+	beside(t)
+	for name, values := range chartValues(t) {
+		out, stderr, err := testbed.Helm(t, "", "lint", "--strict", testbed.Chart(t),
+			"--kube-version", testbed.Newest.Version, "--values", testbed.ValuesFile(t, values))
+		if err != nil {
+			t.Errorf("values %s: %v\n%s%s", name, err, out, stderr)
+		}
+	}
+}
+
+// Wrong values are refused before anything is installed, with words that name them.
+func TestChart_RefusesWrongValues(t *testing.T) {
+	beside(t)
+	for set, says := range map[string]string{
+		"replicas=2":                               "'replicas' not allowed",
+		"scheduler.profile=a":                      "'profile' not allowed",
+		"scheduler.profiles=null":                  "", // Helm takes null for "as in values.yaml"
+		"scheduler.profiles={}":                    "/scheduler/profiles",
+		"scheduler.profiles={Bad}":                 "/scheduler/profiles/0",
+		"scheduler.profiles={a,a}":                 "/scheduler/profiles",
+		"scheduler.profiles={a,default-scheduler}": "the cluster's own scheduler",
+		"scheduler.config.extenders=x":             "scheduler.config.extenders is written by the chart",
+		"scheduler.config.leaderElection=x":        "scheduler.config.leaderElection is written by the chart",
+		"scheduler.extraArgs={v=2}":                "/scheduler/extraArgs/0",
+		"config.kubeconfig=/x":                     "config.kubeconfig",
+		"config.listen=0.0.0.0:9910":               "/config/listen",
+		"config.httpTimeoutSeconds=30s":            "/config/httpTimeoutSeconds",
+		"image.pullPolicy=always":                  "/image/pullPolicy",
+		"image.digest=0123":                        "/image/digest",
+		"resources.request.cpu=1":                  "'request' not allowed",
+		"metrics.annotations=yes":                  "/metrics/annotations",
+		"tolerations[0].effect=No":                 "/tolerations/0/effect",
+		"terminationGracePeriodSeconds=0":          "/terminationGracePeriodSeconds",
+	} {
+		_, stderr, err := testbed.Helm(t, "", "template", "muster", testbed.Chart(t), "--set", set)
+		if (err != nil) != (says != "") || !strings.Contains(stderr, says) {
+			t.Errorf("--set %s: %v, %s", set, err, stderr)
+		}
+	}
+}
+
+// Both files of the ConfigMap are ones that muster itself finds good, and the scheduler's is what
+// `muster scheduler-config` prints.
+func TestChart_FilesAreWhatMusterPrints(t *testing.T) {
+	beside(t)
+	several := chartValues(t)
+	several["durations"] = map[string]any{"config": map[string]any{"holdSeconds": "25s", "httpTimeoutSeconds": 45}}
+	several["one profile"] = map[string]any{"scheduler": map[string]any{"profiles": []any{"gangs"}}}
+	for name, values := range several {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			files := configMap(t, testbed.Render(t, values))
+			for file, text := range files {
+				if err := os.WriteFile(filepath.Join(folder, file), []byte(text), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			muster, scheduler := filepath.Join(folder, "muster.yaml"), filepath.Join(folder, "scheduler.yaml")
+			said := musterSays(t, "check", "--config", muster, "--scheduler-config", scheduler)
+			if strings.Contains(said, "warning") || !strings.HasSuffix(said, "ok\n") {
+				t.Errorf("muster check says\n%s", said)
+			}
+			args := []string{"scheduler-config", "--config", muster}
+			for _, profile := range profilesOf(t, files["scheduler.yaml"]) {
+				args = append(args, "--profile", profile)
+			}
+			printed := musterSays(t, args...)
+			rest, found := strings.CutPrefix(files["scheduler.yaml"], printed)
+			if !found {
+				t.Errorf("the chart writes\n%s\nmuster scheduler-config prints\n%s", files["scheduler.yaml"], printed)
+			}
+			if values["scheduler"] == nil && strings.TrimSpace(rest) != "" {
+				t.Errorf("nobody asked for\n%s", rest)
+			}
+		})
+	}
+}
+
+func musterSays(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command(testbed.MusterPath(t), args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("muster %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+func configMap(t *testing.T, rendered string) map[string]string {
+	t.Helper()
+	for _, object := range testbed.Objects(t, []byte(rendered)) {
+		if object.GetKind() == "ConfigMap" {
+			data, _, _ := unstructured.NestedStringMap(object.Object, "data")
+			return data
+		}
+	}
+	t.Fatalf("no ConfigMap in\n%s", rendered)
+	return nil
+}
+
+func profilesOf(t *testing.T, config string) []string {
+	t.Helper()
+	var parsed struct {
+		Profiles []struct{ SchedulerName string }
+	}
+	if err := yaml.Unmarshal([]byte(config), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, profile := range parsed.Profiles {
+		names = append(names, profile.SchedulerName)
+	}
+	return names
+}
+
+// kubeconform -strict, against schemas of the real API server.
+func TestChart_Conforms(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
+	schemas := schemasOf(t, c)
+	for name, values := range chartValues(t) {
+		rendered := testbed.Render(t, values, "--include-crds")
+		if out, err := kubeconform(t, schemas, rendered); err != nil {
+			t.Errorf("values %s: %v\n%s", name, err, out)
+		}
+	}
+	// It can fail.
+	rendered := testbed.Render(t, nil)
+	for old, wrong := range map[string]string{
+		"replicas: 1": "replicas: one", "automountServiceAccountToken: true": "automountToken: true"} {
+		if out, err := kubeconform(t, schemas, strings.Replace(rendered, old, wrong, 1)); err == nil {
+			t.Errorf("kubeconform takes %q:\n%s", wrong, out)
+		}
+	}
+}
+
+func kubeconform(t *testing.T, schemas, text string) (string, error) {
+	t.Helper()
+	command := exec.Command(testbed.KubeconformPath(t), "-strict", "-summary", "-schema-location",
+		filepath.Join(schemas, "{{ .ResourceKind }}-{{ .Group }}-{{ .ResourceAPIVersion }}.json"))
+	command.Stdin = strings.NewReader(text)
+	out, err := command.CombinedOutput()
+	return string(out), err
+}
+
+// schemasOf writes a JSON schema for each kind that the API server serves.
+func schemasOf(t *testing.T, c *testbed.Cluster) (folder string) {
+	t.Helper()
+	reply, err := c.Plain.Get(c.URL + "/openapi/v2")
+	if err != nil || reply.StatusCode != http.StatusOK {
+		t.Fatalf("/openapi/v2: %v", err)
+	}
+	defer reply.Body.Close()
+	var document struct {
+		Definitions map[string]map[string]any
+	}
+	if err := json.NewDecoder(reply.Body).Decode(&document); err != nil {
+		t.Fatal(err)
+	}
+	for name, definition := range document.Definitions {
+		makeStrict(definition)
+		// Written as text there, but numbers are taken too.
+		if strings.HasSuffix(name, ".api.resource.Quantity") || strings.HasSuffix(name, ".util.intstr.IntOrString") {
+			definition["type"] = []string{"string", "number"}
+		}
+	}
+	folder = t.TempDir()
+	for name, definition := range document.Definitions {
+		kinds, _ := definition["x-kubernetes-group-version-kind"].([]any)
+		if len(kinds) != 1 {
+			continue // what many groups share is not what a manifest holds
+		}
+		kind := kinds[0].(map[string]any)
+		group := kind["group"].(string)
+		if group == "" {
+			group = kind["version"].(string)
+		}
+		used := map[string]any{}
+		collect(document.Definitions, name, used)
+		text, err := json.Marshal(map[string]any{"$ref": "#/definitions/" + name, "definitions": used})
+		if err != nil {
+			t.Fatal(err)
+		}
+		file := fmt.Sprintf("%s-%s-%s.json", strings.ToLower(kind["kind"].(string)), group, kind["version"])
+		if err := os.WriteFile(filepath.Join(folder, file), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+// makeStrict refuses fields that an object does not list.
+func makeStrict(schema map[string]any) {
+	properties, _ := schema["properties"].(map[string]any)
+	if len(properties) > 0 && schema["additionalProperties"] == nil {
+		schema["additionalProperties"] = false
+	}
+	for _, property := range properties {
+		makeStrict(property.(map[string]any))
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if inner, ok := schema[key].(map[string]any); ok {
+			makeStrict(inner)
+		}
+	}
+}
+
+// collect finds the definitions that one needs.
+func collect(all map[string]map[string]any, name string, used map[string]any) {
+	if used[name] != nil {
+		return
+	}
+	used[name] = all[name]
+	var walk func(any)
+	walk = func(value any) {
+		switch value := value.(type) {
+		case map[string]any:
+			if ref, ok := value["$ref"].(string); ok {
+				collect(all, strings.TrimPrefix(ref, "#/definitions/"), used)
+			}
+			for _, inner := range value {
+				walk(inner)
+			}
+		case []any:
+			for _, inner := range value {
+				walk(inner)
+			}
+		}
+	}
+	walk(map[string]any(all[name]))
+}
+
+// README.md of the chart has a line for each value, with its default, and no other lines.
+func TestChart_ReadmeNamesEveryValue(t *testing.T) {
+	beside(t)
+	var values map[string]any
+	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(testbed.Chart(t), "values.yaml"))), &values); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	var walk func(prefix string, value any)
+	walk = func(prefix string, value any) {
+		if inner, ok := value.(map[string]any); ok && len(inner) > 0 && !slices.Contains(wholeValues, prefix) {
+			for key, value := range inner {
+				walk(strings.TrimPrefix(prefix+"."+key, "."), value)
+			}
+			return
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[prefix] = strings.Trim(string(text), `"`)
+	}
+	walk("", values)
+	for _, line := range strings.Split(read(t, filepath.Join(testbed.Chart(t), "README.md")), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 || !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		key, shown := strings.Trim(cells[1], " `"), strings.Trim(cells[2], " `")
+		value, known := want[key]
+		if !known {
+			t.Errorf("README.md describes %s, which is no value", key)
+		} else if shown != value {
+			t.Errorf("README.md: %s is %s, not %s", key, value, shown)
+		}
+		if strings.TrimSpace(cells[3]) == "" {
+			t.Errorf("README.md says nothing of %s", key)
+		}
+		delete(want, key)
+	}
+	for key := range want {
+		t.Errorf("README.md does not describe %s", key)
+	}
+}
+
+// wholeValues are objects of Kubernetes' own, described as a whole.
+var wholeValues = []string{"resources", "scheduler.resources", "nodeSelector"}
+
+// charts/rbac.yaml, for people without Helm, is made from the chart.
+func TestChart_PlainRoleIsTheChartsRole(t *testing.T) {
+	beside(t)
+	charts := filepath.Dir(testbed.Chart(t))
+	command := exec.Command(filepath.Join(charts, "render-rbac"))
+	command.Env = append(os.Environ(), "HELM="+testbed.HelmPath(t))
+	out, err := command.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(out) != read(t, filepath.Join(charts, "rbac.yaml")) {
+		t.Errorf("charts/rbac.yaml is not what charts/render-rbac prints: run charts/render-rbac >charts/rbac.yaml")
+	}
+}
+
+// The version of kube-scheduler follows the cluster's, whatever its provider adds to it; probes follow
+// what that version has.
+func TestChart_SchedulerVersion(t *testing.T) {
+	beside(t)
+	for version, want := range map[string][2]string{
+		"v1.36.3":              {"kube-scheduler:v1.36.3", "/readyz"},
+		"v1.33.4-gke.1036000":  {"kube-scheduler:v1.33.4", "/readyz"},
+		"v1.31.13-eks-113cf36": {"kube-scheduler:v1.31.13", "/healthz"},
+		"v1.32.9+k3s1":         {"kube-scheduler:v1.32.9", "/readyz"},
+	} {
+		out, stderr, err := testbed.Helm(t, "", "template", "muster", testbed.Chart(t), "--kube-version", version)
+		if err != nil {
+			t.Errorf("%s: %v %s", version, err, stderr)
+			continue
+		}
+		if !strings.Contains(out, `image: "`+want[0]+`"`) || !strings.Contains(out, "path: "+want[1]+", port: scheduler") {
+			t.Errorf("%s: not %v:\n%s", version, want, linesWith(out, "scheduler"))
+		}
+	}
+}
+
+// What Helm prints after an installation.
+func TestChart_Notes(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{WithoutKWOK: true, WithoutControllers: true})
+	out, stderr, err := testbed.Helm(t, c.Kubeconfig(), "install", "muster", testbed.Chart(t), "--dry-run=server",
+		"--namespace", testbed.MusterNamespace)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr)
+	}
+	_, notes, _ := strings.Cut(out, "NOTES:")
+	for _, words := range []string{"kai-scheduler", "volcano", "names no registry", "image.registry", "scheduler.image.registry"} {
+		if !strings.Contains(notes, words) {
+			t.Errorf("the notes do not say %q:\n%s", words, notes)
+		}
+	}
+}
