@@ -188,6 +188,7 @@ struct pod {
     uint32_t held_node; /* id of that node */
     bool sent;          /* filter named its slot: it is on its way to bind there */
     bool rejected;      /* filter said no since it was last steered: only a write wakes it */
+    bool declined;      /* filter said no to its nomination's own call; the full list follows */
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
     usec_t bind_sent;           /* its last Binding */

@@ -150,25 +150,53 @@ static bool is_extra(const struct gang_core *core, const struct gang *gang, stru
     return without;
 }
 
-/* The list was whole: the scheduler refuses the member every other node. */
-static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+/* The scheduler refuses the member its node; with a whole list, every node that is not offered. */
+static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                    bool whole)
 {
     struct gang *gang = pod->gang;
+    const struct node *node = pod->slot->node;
     happened(core, gang, HAPPENING_REFUSED);
     if (is_extra(core, gang, pod))
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     else
         plan_drop(core, gang, REASON_SLOT_MOVED);
     /* After the release: what it freed is no news about the nodes not offered here. */
-    evidence_add(core, gang, pod->shape, ev->names, ev->n_names);
+    if (whole)
+        evidence_add(core, gang, pod->shape, ev->names, ev->n_names);
+    else
+        evidence_add_node(core, gang, pod->shape, node);
     gang->retry = true;
     gang_touch(core, gang);
+}
+
+/*
+ * Its place is not on offer. A sample says nothing about that, but for the node that the pod is
+ * nominated to: kube-scheduler tries it first, alone, and asks us about others only if it was
+ * refused (by its own filters, unless we declined it ourselves just before). So a member is
+ * nominated to its place, once, and the next sample is evidence about that one node.
+ */
+static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                        const char *nominated, bool declined)
+{
+    struct slot *slot = pod->slot;
+    if (ev->n_names < SAMPLE_SIZE) {
+        believe(core, pod, ev, true);
+    } else if (!declined && str_eq(nominated, slot->node->name)) {
+        believe(core, pod, ev, false);
+    } else if (!slot->steered) {
+        slot->steered = true;
+        nominate(core, pod, slot->node);
+    }
 }
 
 static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated)
 {
     int at = member_on_offer(core, pod, ev, nominated);
+    bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
+    bool declined = pod->declined;
+    pod->declined = own_call && at < 0;
     if (at >= 0) {
         pod->rejected = false;
         pod->sent = true;
@@ -179,14 +207,8 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
     struct slot *slot = pod->slot;
     reply_none(core, ev, pod,
                reason_call(core, REASON_NODE_NOT_OFFERED, gang, pod->facts, slot->node->name));
-    if (ev->n_names == 1 && str_eq(ev->names[0], nominated))
-        return;
-    if (ev->n_names < SAMPLE_SIZE) {
-        believe(core, pod, ev);
-    } else if (!slot->steered) { /* a sample is no evidence: ask for that very node, once */
-        slot->steered = true;
-        nominate(core, pod, slot->node);
-    }
+    if (!own_call)
+        not_offered(core, pod, ev, nominated, declined);
 }
 
 /* ---- pods that are judged by the reservations alone ---- */
@@ -276,7 +298,8 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
         }
         return learn_pod(core, STEAL(ev->pod));
     }
-    if (!gang_ref_equal(&facts->group, &pod->facts->group)) { /* one of us is ahead of the other */
+    /* One of us is ahead of the other; what waits for its PodGroup there may have it here. */
+    if (!gang_ref_equal(&facts->group, &pod->facts->group) && !facts->awaits_group) {
         reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
         return NULL;
     }

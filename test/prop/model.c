@@ -181,7 +181,7 @@ static struct queued *enqueue(struct model *m, struct gang_event ev, int index)
     q->ev = ev;
     q->pod = index;
     q->n_names = 0;
-    q->refused = q->passed = -1;
+    q->refused = q->passed = q->tried = -1;
     if (m->twin)
         q->twin = same_event(m, &ev, index);
     m->totals->events++;
@@ -466,7 +466,7 @@ static void check_filtered(struct model *m)
     for (size_t i = 0; i < q->n_names && i < NODES; i++)
         if (node_number(q->names[i]) >= 0)
             offered |= UINT32_C(1) << node_number(q->names[i]);
-    oracle_refused(m, q->refused, offered, q->n_names >= STRANGERS);
+    oracle_refused(m, q->refused, offered, q->n_names >= STRANGERS, q->tried);
 }
 
 static void all_answered(struct model *m, size_t n)

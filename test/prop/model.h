@@ -96,6 +96,7 @@ struct queued {
     bool own;    /* one name, and the pod is nominated to it */
     int passed;  /* the pod that passed; -1: none */
     int refused; /* the member whose place was not offered; -1: none */
+    int tried;   /* the node that kube-scheduler refused it first, alone; -1: none */
     const char *names[NAMES_MAX];
     size_t n_names;
 };

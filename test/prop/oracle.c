@@ -471,18 +471,18 @@ void oracle_passed(struct model *m, int p)
                    m->pods[p].picked, seen.node, gang_state_name(seen.state));
 }
 
-void oracle_refused(struct model *m, int p, uint32_t offered, bool sample)
+void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried)
 {
     const struct pod_truth *t = &m->pods[p];
     if (pod_group(t) < 0 || op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
         return;
     int slot = look_at_slot(m, p).node;
-    if (!sample && slot >= 0 && !(offered >> slot & 1))
+    if (slot >= 0 && (sample ? slot == tried : !(offered >> slot & 1)))
         model_fail(m, "evidence", "p%d has its place on %s, which the scheduler just refused", p,
                    node_name(slot));
-    if (sample && slot < 0)
+    if (sample && slot < 0 && tried < 0)
         model_fail(m, "evidence", "p%d lost its place for a sample of the nodes", p);
-    if (sample && !t->steered)
+    if (sample && !t->steered && tried < 0)
         model_fail(m, "evidence", "p%d is not sent to its place, which the sample lacks", p);
 }
 

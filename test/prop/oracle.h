@@ -23,8 +23,9 @@ void oracle_binding(struct model *m, int p, int n);
  * place where it was sent. */
 void oracle_passed(struct model *m, int p);
 /* After a step in which the core refused a member because its place was not among the offered
- * nodes: a whole list is believed, a sample is not. */
-void oracle_refused(struct model *m, int p, uint32_t offered, bool sample);
+ * nodes: a whole list is believed, a sample is not, except about the node that was tried first,
+ * alone (-1: none was). */
+void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried);
 /* NULL, or what is stuck (allocated). */
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);

@@ -140,12 +140,14 @@ static void ask_filter(struct model *m, int p, const char *const *names, size_t 
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
 }
 
-/* The nomination's own call; true when the cycle is over. */
-static bool try_nominated(struct model *m, int p)
+/* The nomination's own call; true when the cycle is over. *refused: the node, if the scheduler's
+ * own filters refuse it; else -1. */
+static bool try_nominated(struct model *m, int p, int *refused)
 {
     struct pod_truth *t = &m->pods[p];
     int n = t->nominated, serial = t->serial;
-    if (n < 0 || !sched_fits(m, p, n))
+    *refused = n < 0 || sched_fits(m, p, n) ? -1 : n;
+    if (n < 0 || *refused >= 0)
         return false;
     const char *name = node_name(n);
     ask_filter(m, p, &name, 1, 0);
@@ -159,8 +161,8 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     struct pod_truth *t = &m->pods[p];
     const char *names[NAMES_MAX];
     size_t n_names = 0;
-    int g = pod_group(t), hidden = op_get(op, A_HIDE, 0);
-    if (try_nominated(m, p))
+    int g = pod_group(t), hidden = op_get(op, A_HIDE, 0), refused;
+    if (try_nominated(m, p, &refused))
         return;
     t->sleep = AWAKE;
     for (int n = 0; n < NODES; n++) {
@@ -183,6 +185,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
         names[n_names++] = strangers[i];
     int nominated = t->nominated;
     ask_filter(m, p, names, n_names, op_get(op, A_PICK, 0));
+    m->queue[m->n_queue - 1].tried = refused;
     if (g >= 0 && op->joined)
         m->doubted[g] = m->now;
     if (nominated >= 0) /* tried in vain there: cleared, unless muster writes it anew */

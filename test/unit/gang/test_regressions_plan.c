@@ -196,16 +196,23 @@ static void C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone(void *
 
 /* ---- nominations ---- */
 
-static void C08_samples_steer_a_member_once(void **state)
+/* A hundred nodes and more that are on offer, without a GPU. */
+static struct buf crowd(struct world *w)
 {
-    (void)state;
-    struct world *w = world_new();
-    cleanup_buf struct buf names = BUF_INIT;
+    struct buf names = BUF_INIT;
     for (int i = 0; i < 120; i++) {
         cleanup_free char *name = xasprintf("c%d", i);
         world_node(w, name, 0);
         buf_printf(&names, "%s ", name);
     }
+    return names;
+}
+
+static void C08_samples_steer_a_member_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    cleanup_buf struct buf names = crowd(w);
     world_node(w, "a", 2);
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
@@ -213,6 +220,43 @@ static void C08_samples_steer_a_member_once(void **state)
         world_filter_on(w, "g-0", buf_str(&names), NULL);
     assert_true(world_nominated(w, "g-0@a"));
     assert_int_equal(w->n_nominations, 1);
+    world_free(w);
+}
+
+/* kube-scheduler tries the nomination first, alone: when it asks about others, it refused that. */
+static void C09_a_sample_after_a_nomination_is_evidence_about_that_node(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    cleanup_buf struct buf names = crowd(w);
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    world_filter_on(w, "g-0", buf_str(&names), NULL);
+    assert_true(world_nominated(w, "g-0@a"));
+    world_filter_on(w, "g-0", buf_str(&names), "a");
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_non_null(strstr(world_reason(w, "g"), "kube-scheduler"));
+    world_node(w, "b", 2); /* what is new was not refused */
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "b");
+    world_free(w);
+}
+
+/* It was muster that declined the nomination's own call: nothing is known about the node. */
+static void C09_a_nomination_that_muster_declined_is_no_evidence(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    cleanup_buf struct buf names = crowd(w);
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    world_filter_on(w, "g-0", "c7", "c7"); /* nominated there by somebody else */
+    world_filter_on(w, "g-0", buf_str(&names), "a");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_filter_on(w, "g-0", buf_str(&names), "a");
+    assert_string_equal(world_state(w, "g"), "Waiting");
     world_free(w);
 }
 
@@ -287,6 +331,8 @@ int main(void)
         cmocka_unit_test(C09_each_shape_is_tried_again_when_its_own_evidence_is_over),
         cmocka_unit_test(C09_an_extra_that_the_scheduler_refuses_leaves_the_plan_alone),
         cmocka_unit_test(C08_samples_steer_a_member_once),
+        cmocka_unit_test(C09_a_sample_after_a_nomination_is_evidence_about_that_node),
+        cmocka_unit_test(C09_a_nomination_that_muster_declined_is_no_evidence),
         cmocka_unit_test(a_nomination_is_taken_back_although_the_watch_lagged),
         cmocka_unit_test(nominations_are_taken_back_when_a_node_shrinks),
         cmocka_unit_test(nominations_of_an_earlier_run_are_taken_back),
