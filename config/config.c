@@ -294,12 +294,18 @@ static void check_combinations(struct config_loading *l)
                        "opsListen: %s is the address of listen: write another port", c->ops_listen);
 }
 
+/* kube-scheduler's longest pause after an error, and some time to ask. */
+#define SHORT_HOLD (12 * USEC_PER_SEC)
+
 void config_remarks(const struct config *c, struct buf *out)
 {
     const struct {
         bool applies;
         const char *text;
     } remarks[] = {
+        {c->hold < SHORT_HOLD, "holdSeconds: below 12: kube-scheduler tries a pod again up to 10 s "
+                               "after an error, so that "
+                               "members of one gang may keep missing each other"},
         {c->strict_order, "strictOrder: one gang that does not fit holds back everything that "
                           "comes after it, ordinary pods too"},
         {!c->strict_order && c->starvation == 0,

@@ -308,6 +308,8 @@ static void the_price_of_a_setting_is_told(void **state)
         {"starvationSeconds: 0\n", "starvationSeconds: 0: smaller work"},
         {"onFailedCommit: evict\n", "onFailedCommit: evict: members"},
         {"belowMinimum: requeue\n", "belowMinimum: requeue: the replacement"},
+        {"holdSeconds: 12\n", NULL},
+        {"holdSeconds: 11\n", "holdSeconds: below 12: kube-scheduler"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct config *c;
