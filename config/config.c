@@ -22,7 +22,27 @@
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const failed_commits[] = {"complete", "evict", NULL};
+const char *const config_dialects[] = {"kai", "volcano", "x-k8s", "sigs", NULL};
 static const char *const below_minimums[] = {"leave", "requeue", NULL};
+
+static int check_workload(const char *text, struct err *err)
+{
+    struct config_workload w;
+    if (config_workload(text, &w, err) < 0)
+        return -1;
+    config_workload_done(&w);
+    return 0;
+}
+
+const struct config_entry *config_entry(enum config_type type)
+{
+    static const struct config_entry entries[] = {
+        [CONFIG_SCHEDULERS] = {"the name of a scheduler", NULL},
+        [CONFIG_NAMESPACES] = {"the name of a namespace", NULL},
+        [CONFIG_WORKLOADS] = {"a kind of workload", check_workload},
+    };
+    return type < ARRAY_SIZE(entries) && entries[type].item ? &entries[type] : NULL;
+}
 
 #define AT(field) offsetof(struct config, field)
 static const struct config_key keys[] = {
@@ -67,8 +87,21 @@ static const struct config_key keys[] = {
      "largest request; 5,000 whole nodes (nodeCacheCapable: false) are about 70"},
     {"connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit), "16384", 128,
      1000000, NULL, "connections of the verbs listener, held binds included"},
-    {"schedulerNames", "scheduler-names", CONFIG_LIST, AT(scheduler_names), NULL, 0, 0, NULL,
+    {"schedulerNames", "scheduler-names", CONFIG_SCHEDULERS, AT(scheduler_names), NULL, 0, 0, NULL,
      "schedulers whose pods are muster's; none named: all"},
+    {"makePodGroups", "make-pod-groups", CONFIG_BOOL, AT(make_pod_groups), "true", 0, 0, NULL,
+     "false: no PodGroups are made for pods that have none"},
+    {"podGroupSchedulers", "pod-group-schedulers", CONFIG_SCHEDULERS, AT(pod_group_schedulers),
+     "kai-scheduler,volcano,muster", 0, 0, NULL, "schedulers whose pods get a PodGroup unasked"},
+    {"podGroupNamespaces", "pod-group-namespaces", CONFIG_NAMESPACES, AT(pod_group_namespaces),
+     NULL, 0, 0, NULL, "namespaces in which PodGroups are made; none named: all"},
+    {"podGroupExceptNamespaces", "pod-group-except-namespaces", CONFIG_NAMESPACES,
+     AT(pod_group_except_namespaces), "kube-system", 0, 0, NULL,
+     "namespaces in which no PodGroups are made"},
+    {"podGroupDialect", "pod-group-dialect", CONFIG_CHOICE, AT(pod_group_dialect), "kai", 0, 0,
+     config_dialects, "kai, volcano, x-k8s or sigs, for pods that ask for none"},
+    {"workloads", "workloads", CONFIG_WORKLOADS, AT(workloads), NULL, 0, 0, NULL,
+     "kinds to make PodGroups for: API-VERSION/KIND:PATH-OF-PODS[:PATH-OF-MINIMUM]"},
 };
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_MAX_KEYS, "CONFIG_MAX_KEYS is too small");
 
@@ -191,43 +224,67 @@ static int set_one(const struct config_key *key, void *at, const char *text, str
     return 0;
 }
 
-static void list_clear(struct config *c)
+static void list_clear(struct config_list *list)
 {
-    for (size_t i = 0; i < c->n_scheduler_names; i++)
-        free(c->scheduler_names[i]);
-    free(c->scheduler_names);
-    c->scheduler_names = NULL;
-    c->n_scheduler_names = 0;
+    for (size_t i = 0; i < list->n; i++)
+        free(list->items[i]);
+    free(list->items);
+    *list = (struct config_list){NULL, 0};
 }
 
-static int set_list(struct config *c, const char *const *values, size_t n, struct err *err)
+static int set_list(const struct config_key *key, struct config_list *list,
+                    const char *const *values, size_t n, struct err *err)
 {
+    const struct config_entry *entry = config_entry(key->type);
     for (size_t i = 0; i < n; i++) {
         if (!values[i][0])
-            return err_set(err, ERR_INVALID, "an entry is empty: write the name of a scheduler");
+            return err_set(err, ERR_INVALID, "an entry is empty: write %s", entry->item);
         for (size_t j = 0; j < i; j++)
             if (str_eq(values[i], values[j]))
                 return err_set(err, ERR_INVALID, "\"%s\" is there twice: write it once", values[i]);
+        if (entry->check && entry->check(values[i], err) < 0)
+            return -1;
     }
-    list_clear(c);
-    c->scheduler_names = n ? xcalloc(n, sizeof *c->scheduler_names) : NULL;
+    list_clear(list);
+    list->items = n ? xcalloc(n, sizeof *list->items) : NULL;
     for (size_t i = 0; i < n; i++)
-        c->scheduler_names[i] = xstrdup(values[i]);
-    c->n_scheduler_names = n;
+        list->items[i] = xstrdup(values[i]);
+    list->n = n;
     return 0;
+}
+
+/* Entries with commas between them. */
+static int set_list_text(const struct config_key *key, struct config_list *list, const char *text,
+                         struct err *err)
+{
+    cleanup_free char *copy = xstrdup(text);
+    cleanup_free const char **values = NULL;
+    size_t n = 0, cap = 0;
+    for (char *rest = copy, *item; rest && *text && (item = strsep(&rest, ",")) != NULL;) {
+        GROW(values, cap, n + 1);
+        values[n++] = item;
+    }
+    return set_list(key, list, values, n, err);
+}
+
+static void note(struct config_loading *l, const struct config_key *key, const char *where, int r,
+                 const struct err *err)
+{
+    char **place = &l->where[key - keys];
+    free(*place);
+    *place = xstrdup(where);
+    if (r < 0)
+        config_mistake(l, where, "%s: %s", key->name, err->text);
 }
 
 void config_set(struct config_loading *l, const struct config_key *key, const char *where,
                 const char *const *values, size_t n)
 {
     struct err err;
-    int r = key->type == CONFIG_LIST ? set_list(l->config, values, n, &err)
-                                     : set_one(key, field(l->config, key), values[0], &err);
-    char **place = &l->where[key - keys];
-    free(*place);
-    *place = xstrdup(where);
-    if (r < 0)
-        config_mistake(l, where, "%s: %s", key->name, err.text);
+    void *at = field(l->config, key);
+    int r = config_entry(key->type) ? set_list(key, at, values, n, &err)
+                                    : set_one(key, at, values[0], &err);
+    note(l, key, where, r, &err);
 }
 
 /* ---- unknown keys ---- */
@@ -292,10 +349,17 @@ static void check_combinations(struct config_loading *l)
     if (str_eq(c->listen, c->ops_listen) && !str_eq(strrchr(c->listen, ':'), ":0"))
         config_mistake(l, where_of_two(l, AT(ops_listen), AT(listen)),
                        "opsListen: %s is the address of listen: write another port", c->ops_listen);
+    const struct config_list *in = &c->pod_group_namespaces,
+                             *except = &c->pod_group_except_namespaces;
+    for (size_t i = 0; i < in->n; i++)
+        for (size_t j = 0; j < except->n; j++)
+            if (str_eq(in->items[i], except->items[j]))
+                config_mistake(
+                    l, where_of_two(l, AT(pod_group_namespaces), AT(pod_group_except_namespaces)),
+                    "podGroupNamespaces: %s is in podGroupExceptNamespaces too: remove it from one "
+                    "of the two",
+                    in->items[i]);
 }
-
-/* kube-scheduler's longest pause after an error, and some time to ask. */
-#define SHORT_HOLD (12 * USEC_PER_SEC)
 
 void config_remarks(const struct config *c, struct buf *out)
 {
@@ -303,9 +367,6 @@ void config_remarks(const struct config *c, struct buf *out)
         bool applies;
         const char *text;
     } remarks[] = {
-        {c->hold < SHORT_HOLD, "holdSeconds: below 12: kube-scheduler tries a pod again up to 10 s "
-                               "after an error, so that "
-                               "members of one gang may keep missing each other"},
         {c->strict_order, "strictOrder: one gang that does not fit holds back everything that "
                           "comes after it, ordinary pods too"},
         {!c->strict_order && c->starvation == 0,
@@ -325,18 +386,13 @@ void config_remarks(const struct config *c, struct buf *out)
 static void set_flag(struct config_loading *l, const struct config_flag *flag)
 {
     cleanup_free char *where = xasprintf("--%s", flag->key->flag);
-    if (flag->key->type != CONFIG_LIST) {
+    struct err err;
+    if (!config_entry(flag->key->type)) {
         config_set(l, flag->key, where, &flag->value, 1);
         return;
     }
-    cleanup_free char *text = xstrdup(flag->value);
-    cleanup_free const char **values = NULL;
-    size_t n = 0, cap = 0;
-    for (char *rest = text, *item; rest && *text && (item = strsep(&rest, ",")) != NULL;) {
-        GROW(values, cap, n + 1);
-        values[n++] = item;
-    }
-    config_set(l, flag->key, where, values, n);
+    int r = set_list_text(flag->key, field(l->config, flag->key), flag->value, &err);
+    note(l, flag->key, where, r, &err);
 }
 
 struct config *config_load(const char *path, const struct config_flag *flags, size_t n_flags,
@@ -359,7 +415,9 @@ struct config *config_defaults(void)
 {
     struct config *c = xcalloc(1, sizeof *c);
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-        if (keys[i].initial)
+        if (keys[i].initial && config_entry(keys[i].type))
+            set_list_text(&keys[i], field(c, &keys[i]), keys[i].initial, NULL);
+        else if (keys[i].initial)
             set_one(&keys[i], field(c, &keys[i]), keys[i].initial, NULL);
     return c;
 }
@@ -371,7 +429,8 @@ struct config *config_free(struct config *c)
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
         if (keys[i].type == CONFIG_TEXT || keys[i].type == CONFIG_ADDRESS)
             free(*(char **)field(c, &keys[i]));
-    list_clear(c);
+        else if (config_entry(keys[i].type))
+            list_clear(field(c, &keys[i]));
     free(c);
     return NULL;
 }
@@ -393,12 +452,13 @@ static void value_json(const struct config *c, const struct config_key *key, str
         buf_puts(out, *(bool *)field(c, key) ? "true" : "false");
         return;
     }
-    if (key->type == CONFIG_LIST) {
+    if (config_entry(key->type)) {
+        const struct config_list *list = field(c, key);
         buf_putc(out, '[');
-        for (size_t i = 0; i < c->n_scheduler_names; i++) {
+        for (size_t i = 0; i < list->n; i++) {
             if (i)
                 buf_putc(out, ',');
-            buf_json(out, c->scheduler_names[i], strlen(c->scheduler_names[i]));
+            buf_json(out, list->items[i], strlen(list->items[i]));
         }
         buf_putc(out, ']');
         return;

@@ -21,6 +21,11 @@ enum config_failed_commit { CONFIG_COMPLETE, CONFIG_EVICT };
 /* Later members of a gang that was placed and fell below its minimum. */
 enum config_below_minimum { CONFIG_LEAVE, CONFIG_REQUEUE };
 
+struct config_list {
+    char **items;
+    size_t n;
+};
+
 struct config {
     char *listen;       /* verbs, "ADDR:PORT" */
     char *ops_listen;   /* metrics, health, API */
@@ -42,9 +47,18 @@ struct config {
     int64_t max_holds;
     int64_t max_body_mib;
     int64_t connection_limit;
-    char **scheduler_names; /* whose pods are ours; n 0: all */
-    size_t n_scheduler_names;
+    struct config_list scheduler_names; /* whose pods are ours; none: all */
+    /* PodGroups for pods that have none. */
+    bool make_pod_groups;
+    struct config_list pod_group_schedulers; /* of pods that get one unasked */
+    struct config_list pod_group_namespaces; /* none: all */
+    struct config_list pod_group_except_namespaces;
+    int64_t pod_group_dialect;    /* index in config_dialects[] */
+    struct config_list workloads; /* each for config_workload() */
 };
+
+/* The names of the dialects in which PodGroups can be made, NULL at the end. */
+extern const char *const config_dialects[];
 
 enum config_type {
     CONFIG_TEXT,
@@ -52,8 +66,10 @@ enum config_type {
     CONFIG_CHOICE,   /* one of a few words */
     CONFIG_DURATION, /* seconds, or with a unit: 500ms, 10s, 5m, 1h */
     CONFIG_COUNT,
-    CONFIG_BOOL, /* true or false */
-    CONFIG_LIST, /* of words; on the command line with commas */
+    CONFIG_BOOL,       /* true or false */
+    CONFIG_SCHEDULERS, /* lists; on the command line with commas */
+    CONFIG_NAMESPACES,
+    CONFIG_WORKLOADS,
 };
 
 struct config_key {
@@ -94,5 +110,14 @@ void config_json(const struct config *c, struct buf *out);
 
 /* Splits "ADDR:PORT", "[V6]:PORT"; host is without brackets and owned by the caller. */
 int config_address(const char *text, char **ret_host, int *ret_port, struct err *err);
+
+/* A kind of workload, "example.com/v1/TrainSet:spec.workers:spec.minWorkers". */
+struct config_workload {
+    char *api_version, *kind; /* "example.com/v1", "TrainSet" */
+    char *replicas, *minimum; /* paths; minimum NULL: all replicas */
+};
+/* Fields are the caller's, see config_workload_done(). */
+int config_workload(const char *text, struct config_workload *ret, struct err *err);
+void config_workload_done(struct config_workload *w);
 
 #endif

@@ -84,16 +84,27 @@ static bool is_null(const struct reader *r)
            (!*s || str_eq(s, "~") || str_eq(s, "null") || str_eq(s, "Null") || str_eq(s, "NULL"));
 }
 
+#define LIST "a list of which each entry is "
+
 static void wrong_shape(struct reader *r, const struct config_key *key, const char *where)
 {
+    const struct config_entry *entry = config_entry(key->type);
     static const char *const wanted[] = {
         [CONFIG_TEXT] = "a text",          [CONFIG_ADDRESS] = "ADDR:PORT",
         [CONFIG_CHOICE] = "one word",      [CONFIG_DURATION] = "a duration, such as 20 or 20s",
-        [CONFIG_COUNT] = "a whole number", [CONFIG_LIST] = "a list, such as [default-scheduler]",
+        [CONFIG_COUNT] = "a whole number", [CONFIG_SCHEDULERS] = LIST,
+        [CONFIG_NAMESPACES] = LIST,        [CONFIG_WORKLOADS] = LIST,
         [CONFIG_BOOL] = "true or false",
     };
-    config_mistake(r->loading, where, "%s: has the wrong shape: write %s", key->name,
-                   wanted[key->type]);
+    config_mistake(r->loading, where, "%s: has the wrong shape: write %s%s", key->name,
+                   wanted[key->type], entry ? entry->item : "");
+}
+
+static void mistake_in_list(struct reader *r, const struct config_key *key, const char *what,
+                            const char *item)
+{
+    cleanup_free char *text = xasprintf("%s: %s%s", key->name, what, item);
+    mistake_here(r, text);
 }
 
 /* The current event starts a sequence. */
@@ -108,10 +119,10 @@ static bool read_list(struct reader *r, const struct config_key *key, const char
             values[n++] = xstrdup(event_text(r));
             continue;
         }
-        if (good)
-            mistake_here(r, n < MAX_LIST ? "schedulerNames: an entry is no text: write the name of "
-                                           "a scheduler"
-                                         : "schedulerNames: more than 1024 entries");
+        if (good && n < MAX_LIST)
+            mistake_in_list(r, key, "an entry is no text: write ", config_entry(key->type)->item);
+        else if (good)
+            mistake_in_list(r, key, "more than 1024 entries", "");
         good = false;
         if ((r->event.type == YAML_MAPPING_START_EVENT ||
              r->event.type == YAML_SEQUENCE_START_EVENT) &&
@@ -134,7 +145,7 @@ static bool read_value(struct reader *r, const struct config_key *key, const cha
         r->event.type == YAML_MAPPING_START_EVENT || r->event.type == YAML_SEQUENCE_START_EVENT;
     if (!key)
         return nested ? skip_nested(r) : true;
-    if (r->event.type == YAML_SEQUENCE_START_EVENT && key->type == CONFIG_LIST)
+    if (r->event.type == YAML_SEQUENCE_START_EVENT && config_entry(key->type))
         return read_list(r, key, where);
     if (r->event.type != YAML_SCALAR_EVENT) {
         wrong_shape(r, key, where);
@@ -142,7 +153,7 @@ static bool read_value(struct reader *r, const struct config_key *key, const cha
     }
     if (is_null(r))
         return true; /* "key:" alone leaves the default */
-    if (key->type == CONFIG_LIST) {
+    if (config_entry(key->type)) {
         wrong_shape(r, key, where);
         return true;
     }

@@ -9,6 +9,14 @@
 
 #define CONFIG_MAX_KEYS 32
 
+/* What the entries of a list are. */
+struct config_entry {
+    const char *item;                                /* for people: "the name of a scheduler" */
+    int (*check)(const char *text, struct err *err); /* NULL: any text */
+};
+/* NULL: values of this type are no lists. */
+const struct config_entry *config_entry(enum config_type type);
+
 /* A load in progress. */
 struct config_loading {
     struct config *config;

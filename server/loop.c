@@ -70,8 +70,8 @@ struct gang_config loop_core_config(const struct config *c)
         .strict_order = c->strict_order,
         .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
         .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
-        .scheduler_names = (const char *const *)c->scheduler_names,
-        .n_scheduler_names = c->n_scheduler_names,
+        .scheduler_names = (const char *const *)c->scheduler_names.items,
+        .n_scheduler_names = c->scheduler_names.n,
     };
 }
 
