@@ -116,6 +116,26 @@ static bool is_over(const json_t *pod)
            read_text(pod, "metadata.deletionTimestamp");
 }
 
+/*
+ * Whether an owner may have asked for a PodGroup, though the pod's scheduler gets none unasked.
+ * Only owners whose pods belong together are looked at: to read those of every Deployment's pods
+ * first would cost each of them a try of the scheduler. Others write the annotation into their
+ * pods' template.
+ */
+static bool may_be_asked_for(const struct workload_rules *rules, const json_t *pod)
+{
+    static const char *const labels[] = {"jobset.sigs.k8s.io/jobset-name",
+                                         "leaderworkerset.sigs.k8s.io/name"};
+    const json_t *owner = who_owns(pod);
+    const char *api_version = read_text(owner, "apiVersion"), *kind = read_text(owner, "kind");
+    if (!api_version || !kind)
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
+        if (read_label(pod, labels[i]))
+            return true;
+    return workload_kind(api_version, kind)->templates || custom_kind(rules, api_version, kind);
+}
+
 enum workload_verdict workload_judge(const struct workload_rules *rules, const json_t *pod)
 {
     enum workload_word word = WORD_NONE;
@@ -129,5 +149,5 @@ enum workload_verdict workload_judge(const struct workload_rules *rules, const j
         return WORKLOAD_NO;
     if (read_annotation(pod, WORKLOAD_GANG) || is_our_scheduler(rules, pod))
         return WORKLOAD_MAKE;
-    return who_owns(pod) ? WORKLOAD_OWNER : WORKLOAD_NO;
+    return may_be_asked_for(rules, pod) ? WORKLOAD_OWNER : WORKLOAD_NO;
 }

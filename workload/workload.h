@@ -63,7 +63,8 @@ struct workload_rules {
 enum workload_verdict {
     WORKLOAD_NO,    /* it is none of ours */
     WORKLOAD_MAKE,  /* yes */
-    WORKLOAD_OWNER, /* its owners decide (their annotations); until they are read it waits */
+    WORKLOAD_OWNER, /* its owners decide (their annotations); until they are read it waits. Only
+                     * where they are of a kind whose pods belong together. */
 };
 
 struct workload_ref {
