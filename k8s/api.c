@@ -9,6 +9,7 @@
 #include "k8s/claims.h"
 #include "k8s/decode.h"
 #include "k8s/discover.h"
+#include "k8s/grouper.h"
 #include "k8s/watch.h"
 #include "k8s/write.h"
 
@@ -43,6 +44,7 @@ struct api {
     struct client *client;
     struct groups *groups;
     struct writer *writer;
+    struct grouper *grouper; /* NULL: no PodGroups are made */
     struct claims *claims;
     struct feed {
         struct api *api;
@@ -98,22 +100,38 @@ static void node_gone(void *feed, const char *ns, const char *name)
     post(api_of(feed), &ev);
 }
 
-static int set_pod(void *feed, json_t *object, struct err *err)
+static int take_pod(struct api *a, json_t *object, struct err *err)
 {
+    grouper_overlay(a->grouper, object);
     struct gang_event ev = {.kind = GANG_EV_POD_SET, .pod = decode_pod(object, err)};
     if (!ev.pod)
         return -1;
+    grouper_pod(a->grouper, object, ev.pod);
     if (ev.pod->group.name) {
         cleanup_free char *owners = dialect_owners(object);
-        groups_linked(api_of(feed)->groups, &ev.pod->group, owners);
+        groups_linked(a->groups, &ev.pod->group, owners);
     }
-    post(api_of(feed), &ev);
+    post(a, &ev);
     return 0;
+}
+
+static int set_pod(void *feed, json_t *object, struct err *err)
+{
+    return take_pod(api_of(feed), object, err);
+}
+
+/* What a reply said is as good as what the watch says. */
+static void show_pod(void *arg, json_t *object)
+{
+    struct err err;
+    if (take_pod(arg, object, &err) < 0)
+        log_error("a pod cannot be read", "error", err.text, NULL);
 }
 
 static void pod_gone(void *feed, const char *ns, const char *name)
 {
     struct gang_event ev = {.kind = GANG_EV_POD_GONE};
+    grouper_pod_gone(api_of(feed)->grouper, ns, name);
     ev.gone = (struct gang_ref){.ns = xstrdup(ns), .name = xstrdup(name)};
     post(api_of(feed), &ev);
 }
@@ -212,6 +230,7 @@ static int set_group(void *arg, json_t *object, struct err *err)
     if (!ev.group)
         return -1;
     groups_set(k->api->groups, &ev.group->ref, object);
+    grouper_group(k->api->grouper, &ev.group->ref, object);
     post(k->api, &ev);
     return 0;
 }
@@ -222,6 +241,7 @@ static void group_gone(void *arg, const char *ns, const char *name)
     struct gang_event ev = {.kind = GANG_EV_GROUP_GONE};
     ev.gone = (struct gang_ref){xstrdup(k->dialect->api_group), xstrdup(ns), xstrdup(name)};
     groups_gone(k->api->groups, &ev.gone);
+    grouper_group_gone(k->api->grouper, &ev.gone);
     post(k->api, &ev);
 }
 
@@ -230,6 +250,7 @@ static void kind_synced(void *arg)
 {
     struct kind *k = arg;
     k->synced = true;
+    grouper_ready(k->api->grouper, k->dialect, true);
     check_synced(k->api);
 }
 
@@ -260,6 +281,7 @@ static void kind_found(void *arg, const char *version, bool status_subresource)
     const char *group = k->dialect->api_group;
     log_info("PodGroups are served", "dialect", k->dialect->name, "version", version, NULL);
     groups_serve(a->groups, k->dialect, version, status_subresource);
+    grouper_ready(a->grouper, k->dialect, false);
     cleanup_free char *path = xasprintf("/apis/%s/%s/podgroups", group, version);
     cleanup_free char *rule = xasprintf("list and watch podgroups in API group %s", group);
     k->watch = watch_start(a->client, a->metrics,
@@ -364,6 +386,7 @@ static void api_free(struct api *a)
         free(a->kinds[i].resource);
     }
     free(a->kinds);
+    grouper_free(a->grouper);
     writer_free(a->writer);
     client_free(a->client);
     groups_free(a->groups);
@@ -422,6 +445,14 @@ int api_cluster_open(const struct api_options *options, const struct cluster_sin
                                                     .metrics = a->metrics,
                                                     .sink = &a->sink,
                                                     .bindings = options->bindings});
+    if (options->rules)
+        a->grouper = grouper_new(&(struct grouper_options){.rules = options->rules,
+                                                           .client = a->client,
+                                                           .groups = a->groups,
+                                                           .writer = a->writer,
+                                                           .metrics = a->metrics,
+                                                           .show = show_pod,
+                                                           .arg = a});
     int e = pthread_create(&a->thread, NULL, run, a);
     if (e) {
         api_free(a);

@@ -13,11 +13,14 @@
 
 #include "base/err.h"
 #include "k8s/cluster.h"
+#include "workload/workload.h"
 
 struct api_options {
     const char *kubeconfig; /* NULL: the service account of the Pod we run in */
     const char *version;    /* of this program, for the user agent */
     int bindings;           /* written at once; 0: 32 */
+    /* Whose pods get PodGroups made for them; NULL: nobody's. Borrowed until close(). */
+    const struct workload_rules *rules;
 };
 
 int api_cluster_open(const struct api_options *options, const struct cluster_sink *sink,

@@ -128,6 +128,8 @@ void api_metrics_print(struct api_metrics *m, struct buf *out)
         {"watch_restarts_total", "Watches that were begun again."},
         {"watch_lists_total", "Lists read whole from the API server."},
         {"watch_errors_total", "Objects and lines from the API server that could not be read."},
+        {"podgroups_made_total", "PodGroups created for workloads that had none."},
+        {"podgroup_failures_total", "Steps on the way to a made PodGroup that failed."},
         {"api_dropped_total", "Writes given up because their queue was full."},
     };
     pthread_mutex_lock(&m->lock);

@@ -180,3 +180,14 @@ struct gang_class_facts *decode_class(const json_t *class, struct err *err)
     f->value = (int32_t)value;
     return f;
 }
+
+bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
+                   struct gang_pod_facts *facts)
+{
+    bool settled = facts->group.name || facts->bad_link || facts->node || facts->deleting ||
+                   facts->phase == PHASE_SUCCEEDED || facts->phase == PHASE_FAILED;
+    if (!rules || settled || workload_judge(rules, pod) == WORKLOAD_NO)
+        return false;
+    facts->awaits_group = xstrdup("its PodGroup is being made");
+    return true;
+}

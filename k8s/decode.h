@@ -14,12 +14,17 @@
 
 #include "base/err.h"
 #include "gang/facts.h"
+#include "workload/workload.h"
 
 struct dialect;
 
 struct gang_node_facts *decode_node(const json_t *node, struct err *err);
 /* Also finds the pod's link by asking every dialect, see dialect.h. */
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
+/* Whether a PodGroup is to be made (or may be) for a pod that is not bound; then awaits_group says
+ * so, and nobody may take it for an ordinary pod. rules NULL: for none. */
+bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
+                   struct gang_pod_facts *facts);
 /* Fails for want of a name only: what is wrong with the rest is said in `invalid`, so that whoever
  * wrote it learns why his gang waits. */
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,

@@ -17,6 +17,7 @@
 #include "base/err.h"
 #include "gang/effect.h"
 #include "gang/facts.h"
+#include "workload/workload.h"
 
 /* A label or an annotation of a pod. */
 struct dialect_key {
@@ -39,7 +40,8 @@ struct dialect {
     usec_t default_timeout; /* scheduleTimeoutSeconds where the object has none; 0: the config's */
 
     /* Where a pod names its PodGroup (in its own namespace), and its part there; the first that is
-     * not empty counts. Closed by KEY_END; roles may be NULL. */
+     * not empty counts, and the first of each is what muster itself writes. Closed by KEY_END;
+     * roles may be NULL. */
     const struct dialect_key *links, *roles;
     /* Dialects of one family (NULL: none) know of each other: the first in dialects[] that links a
      * pod counts, and what the others say is no contradiction. */
@@ -54,6 +56,8 @@ struct dialect {
     /* The status to write, as a JSON merge patch of the whole object ({"status": {…}}); NULL when
      * nothing would change. The caller owns it. NULL in a declared dialect. */
     json_t *(*status)(const struct gang_status *status, const struct dialect_view *view);
+    /* The spec of a PodGroup for a workload. The caller owns it. NULL in a declared dialect. */
+    json_t *(*make)(const struct workload_group *group);
 };
 
 /* All dialects, in the order in which links are looked for; NULL at the end. */

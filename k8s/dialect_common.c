@@ -93,6 +93,18 @@ void dialect_subgroups(struct gang_group_facts *facts, size_t n)
         facts->subgroups[i].min_children = -1;
 }
 
+json_t *dialect_make(const struct workload_group *group, bool has_queue)
+{
+    json_t *spec = json_pack("{s:I}", "minMember", (json_int_t)group->min_member);
+    if (group->min_resources)
+        json_object_set(spec, "minResources", group->min_resources);
+    if (has_queue && group->queue)
+        json_object_set_new(spec, "queue", json_string(group->queue));
+    if (has_queue && group->priority_class)
+        json_object_set_new(spec, "priorityClassName", json_string(group->priority_class));
+    return spec;
+}
+
 int64_t dialect_quorum(const struct gang_status *status)
 {
     if (status->needed > 0)

@@ -41,6 +41,10 @@ void dialect_subgroups(struct gang_group_facts *facts, size_t n);
 int dialect_koordinator_annotations(const json_t *object, const char *min_name,
                                     struct gang_group_facts *facts, struct err *err);
 
+/* A spec with minMember, what queue and priorityClassName say if the API has them, and
+ * minResources. */
+json_t *dialect_make(const struct workload_group *group, bool has_queue);
+
 /* Members that must be bound, run or be done for the group to count as that. */
 int64_t dialect_quorum(const struct gang_status *status);
 /* The quorum runs or has succeeded. */

@@ -178,6 +178,43 @@ static int kai_decode(const json_t *group, struct gang_group_facts *facts, struc
     return 0;
 }
 
+static bool has_parts(const struct workload_group *group, const char *name)
+{
+    for (size_t i = 0; i < group->n_roles; i++)
+        if (str_eq(group->roles[i].parent, name))
+            return true;
+    return false;
+}
+
+static json_t *kai_made_part(const struct workload_group *group, const struct workload_role *role)
+{
+    json_t *part = json_pack("{s:s}", "name", role->name);
+    if (role->parent)
+        json_object_set_new(part, "parent", json_string(role->parent));
+    if (!has_parts(group, role->name))
+        json_object_set_new(part, "minMember", json_integer(role->min_member));
+    else if (role->min_children >= 0)
+        json_object_set_new(part, "minSubGroup", json_integer(role->min_children));
+    return part;
+}
+
+/* minMember and minSubGroup exclude each other. minResources are computed there, not written. */
+static json_t *kai_make(const struct workload_group *group)
+{
+    json_t *spec = dialect_make(group, /* has_queue= */ true), *parts = json_array();
+    json_object_del(spec, "minResources");
+    for (size_t i = 0; i < group->n_roles; i++)
+        json_array_append_new(parts, kai_made_part(group, &group->roles[i]));
+    if (group->n_roles > 0)
+        json_object_set(spec, "subGroups", parts);
+    if (group->n_roles > 0 && group->min_children >= 0) {
+        json_object_del(spec, "minMember");
+        json_object_set_new(spec, "minSubGroup", json_integer(group->min_children));
+    }
+    json_decref(parts);
+    return spec;
+}
+
 static const struct dialect_phases kai_phases = {
     .by_state =
         {
@@ -251,11 +288,12 @@ const struct dialect dialect_kai = {
     .api_group = "scheduling.run.ai",
     .versions = (const char *const[]){"v2", "v2alpha2", NULL},
     .status_subresource = true,
-    .links = (const struct dialect_key[]){{KEY_ANNOTATION, "scheduling.run.ai/pod-group"},
-                                          {KEY_ANNOTATION, "pod-group-name"},
+    .links = (const struct dialect_key[]){{KEY_ANNOTATION, "pod-group-name"},
+                                          {KEY_ANNOTATION, "scheduling.run.ai/pod-group"},
                                           {KEY_END, NULL}},
     .roles =
         (const struct dialect_key[]){{KEY_LABEL, "kai.scheduler/subgroup-name"}, {KEY_END, NULL}},
     .decode = kai_decode,
     .status = kai_status,
+    .make = kai_make,
 };

@@ -14,6 +14,12 @@ static int sigs_decode(const json_t *group, struct gang_group_facts *facts, stru
     return dialect_timeout(group, facts, err); /* the field goes before the annotation */
 }
 
+/* It has neither queues nor parts. */
+static json_t *sigs_make(const struct workload_group *group)
+{
+    return dialect_make(group, /* has_queue= */ false);
+}
+
 static const struct dialect_phases sigs_phases = {
     .by_state =
         {
@@ -56,4 +62,5 @@ const struct dialect dialect_sigs = {
     .uniform = "alibabacloud.com/compute-class",
     .decode = sigs_decode,
     .status = sigs_status,
+    .make = sigs_make,
 };

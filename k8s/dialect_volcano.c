@@ -144,6 +144,24 @@ static int volcano_decode(const json_t *group, struct gang_group_facts *facts, s
     return 0;
 }
 
+/* Roles as tasks: only where they are the minimum's parts, as Volcano counts them. */
+static json_t *volcano_make(const struct workload_group *group)
+{
+    json_t *spec = dialect_make(group, /* has_queue= */ true), *tasks = json_object();
+    int64_t sum = 0;
+    bool flat = true;
+    for (size_t i = 0; i < group->n_roles; i++) {
+        const struct workload_role *role = &group->roles[i];
+        flat = flat && !role->parent;
+        sum += role->min_member;
+        json_object_set_new(tasks, role->name, json_integer(role->min_member));
+    }
+    if (flat && sum > 0 && sum <= group->min_member)
+        json_object_set(spec, "minTaskMember", tasks);
+    json_decref(tasks);
+    return spec;
+}
+
 static const struct {
     const char *phase;
     bool unschedulable; /* carries that condition */
@@ -215,4 +233,5 @@ const struct dialect dialect_volcano = {
                                           {KEY_END, NULL}},
     .decode = volcano_decode,
     .status = volcano_status,
+    .make = volcano_make,
 };

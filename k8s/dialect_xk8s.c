@@ -13,6 +13,12 @@ static int xk8s_decode(const json_t *group, struct gang_group_facts *facts, stru
     return dialect_timeout(group, facts, err);
 }
 
+/* It has neither queues nor parts. */
+static json_t *xk8s_make(const struct workload_group *group)
+{
+    return dialect_make(group, /* has_queue= */ false);
+}
+
 static const struct dialect_phases xk8s_phases = {
     .by_state =
         {
@@ -48,4 +54,5 @@ const struct dialect dialect_xk8s = {
         (const struct dialect_key[]){{KEY_LABEL, "scheduling.x-k8s.io/pod-group"}, {KEY_END, NULL}},
     .decode = xk8s_decode,
     .status = xk8s_status,
+    .make = xk8s_make,
 };

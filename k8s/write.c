@@ -82,6 +82,21 @@ struct order *order_new(const struct gang_effect *e)
     }
 }
 
+struct order *order_event(const struct order_about *about, const char *reason, const char *text)
+{
+    struct order *o = xcalloc(1, sizeof *o);
+    o->kind = GANG_EVENT;
+    o->api_version = xstrdup(about->api_version);
+    o->object_kind = xstrdup(about->kind);
+    o->ns = xstrdup(about->ns);
+    o->name = xstrdup(about->name);
+    o->uid = xstrdup(about->uid);
+    o->reason = xstrdup(reason);
+    o->text = xstrdup(text);
+    o->warning = true;
+    return o;
+}
+
 struct order *order_free(struct order *o)
 {
     if (!o)
@@ -91,6 +106,7 @@ struct order *order_free(struct order *o)
     free(o->uid);
     free(o->node);
     free(o->api_group);
+    free(o->api_version);
     free(o->object_kind);
     free(o->reason);
     free(o->text);
@@ -289,11 +305,15 @@ static bool lane_busy(const struct lane *lane)
     return lane->waiting > 0 || lane->flying > 0;
 }
 
+bool writer_urgent(const struct writer *w)
+{
+    return lane_busy(&w->lanes[LANE_BIND]) || lane_busy(&w->lanes[LANE_NOMINATE]);
+}
+
 /* What people read comes after what members wait for. */
 static int most_now(const struct writer *w, enum lane_id id)
 {
-    bool urgent = lane_busy(&w->lanes[LANE_BIND]) || lane_busy(&w->lanes[LANE_NOMINATE]);
-    return urgent && id >= LANE_STATUS ? 1 : w->lanes[id].most;
+    return writer_urgent(w) && id >= LANE_STATUS ? 1 : w->lanes[id].most;
 }
 
 static void pump_lanes(struct writer *w)

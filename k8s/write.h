@@ -34,8 +34,15 @@ struct writer_options {
     double events_burst;
 };
 
+/* An object that is no PodGroup. */
+struct order_about {
+    const char *api_version, *kind, *ns, *name, *uid;
+};
+
 /* NULL when the effect asks for no write. */
 struct order *order_new(const struct gang_effect *effect);
+/* A warning, as an event. */
+struct order *order_event(const struct order_about *about, const char *reason, const char *text);
 struct order *order_free(struct order *o);
 struct mail *order_mail(struct order *o);
 struct order *order_of_mail(struct mail *m);
@@ -48,7 +55,10 @@ void writer_take(struct writer *w, struct order *o);
 void writer_pump(struct writer *w);
 /* Something waits or is under way. */
 bool writer_busy(const struct writer *w);
-/* The same without events: words for people do not keep the program from ending. */
+/* Something that members wait for is under way. */
+bool writer_urgent(const struct writer *w);
+/* The same as writer_busy() without events: words for people do not keep the program from ending.
+ */
 bool writer_owes(const struct writer *w);
 
 #endif

@@ -73,7 +73,7 @@ static void put_event_path(struct buf *b, const struct order *o, const char *nam
 static const char *api_version_of(const struct writer *w, const struct order *o, struct buf *b)
 {
     if (!o->api_group)
-        return "v1";
+        return o->api_version ? o->api_version : "v1";
     const struct groups_served *served = groups_served(w->o.groups, o->api_group);
     const struct dialect *d = dialect_of_objects(o->api_group);
     const char *version = served ? served->version : d ? d->versions[0] : "v1";

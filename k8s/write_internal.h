@@ -23,6 +23,7 @@ struct order {
     char *ns, *name, *uid;
     char *node;          /* BIND, NOMINATE */
     char *api_group;     /* STATUS, EVENT of a PodGroup */
+    char *api_version;   /* EVENT of what is neither that nor of the core group */
     char *object_kind;   /* EVENT */
     char *reason, *text; /* EVENT; text also STATUS */
     char *help;          /* STATUS */

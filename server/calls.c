@@ -58,7 +58,8 @@ static void handle(void *arg, struct http_request *r)
     r->user = call;
     r->free_user = free_call;
     field_scrub(r->body.data, r->body.len); /* anybody can write a NUL into an annotation */
-    if (extender_parse(call->verb, buf_str(&r->body), r->body.len, &call->args, &err) < 0) {
+    if (extender_parse(call->verb, buf_str(&r->body), r->body.len, context->rules, &call->args,
+                       &err) < 0) {
         log_warning("call not understood", "verb", extender_verb_name(call->verb), "from", r->peer,
                     "error", err.text, NULL);
         cleanup_free char *why =

@@ -36,6 +36,7 @@ struct call {
 struct calls_context {
     struct loop *loop;
     struct metrics *metrics;
+    const struct workload_rules *rules; /* see extender_parse() */
 };
 extern const struct http_route calls_routes[];
 extern const size_t calls_n_routes;

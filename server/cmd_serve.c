@@ -16,6 +16,7 @@
 #include "k8s/builtin.h"
 #include "server/calls.h"
 #include "server/cmd.h"
+#include "server/grouping.h"
 #include "server/loop.h"
 #include "server/ops.h"
 #include "server/settings.h"
@@ -87,6 +88,7 @@ struct server {
     const char *record;   /* --record */
     int64_t record_limit; /* bytes */
     struct recorder *recorder;
+    struct workload_rules *rules; /* NULL: no PodGroups are made */
     struct metrics metrics;
     struct loop *loop;
     struct calls_context calls;
@@ -110,7 +112,7 @@ static int open_listeners(struct server *s, struct err *err)
     const struct config *c = s->config;
     cleanup_buf struct buf configz = BUF_INIT;
     config_json(c, &configz);
-    s->calls = (struct calls_context){s->loop, &s->metrics};
+    s->calls = (struct calls_context){s->loop, &s->metrics, s->rules};
     s->ops = (struct ops_context){s->loop, buf_steal(&configz)};
     const struct http_options verbs = {
         .listen = c->listen,
@@ -150,7 +152,8 @@ static int open_cluster(struct server *s, struct err *err)
 {
     struct cluster_sink sink = loop_sink(s->loop);
     struct cluster *cluster;
-    const struct api_options api = {.kubeconfig = s->config->kubeconfig, .version = MUSTER_VERSION};
+    const struct api_options api = {
+        .kubeconfig = s->config->kubeconfig, .version = MUSTER_VERSION, .rules = s->rules};
     int r = s->scenario ? builtin_cluster_open(s->scenario, &sink, &cluster, err)
                         : api_cluster_open(&api, &sink, &cluster, err);
     if (r == 0)
@@ -176,6 +179,9 @@ static int start(struct server *s, struct err *err)
 {
     if (fit_file_limit(s->config, err) < 0)
         return -1;
+    /* The built-in cluster has no objects but those of its file. */
+    if (s->config->make_pod_groups && !s->scenario)
+        s->rules = grouping_new(s->config);
     s->loop = loop_new(s->config, &s->metrics, err);
     if (!s->loop || loop_watch_signals(s->loop, err) < 0)
         return -1;
@@ -233,6 +239,7 @@ int cmd_serve(int argc, char **argv)
     else if ((status = read_record_limit(argv[0], record_limit, &s.record_limit)) == CMD_OK)
         status = serve(&s);
     loop_free(s.loop);
+    grouping_free(s.rules);
     free(s.ops.configz);
     config_free(s.config);
     return status;

@@ -275,7 +275,7 @@ static int check_bind(const struct extender_args *a, struct err *err)
 
 /* ---- all ---- */
 
-static int decode_span(struct parser *p, struct err *err)
+static int decode_span(struct parser *p, const struct workload_rules *rules, struct err *err)
 {
     if (!p->have_pod || p->pod.len <= strlen("null"))
         return err_set(err, ERR_INVALID, "Pod is missing");
@@ -286,6 +286,8 @@ static int decode_span(struct parser *p, struct err *err)
         return err_set(err, ERR_INVALID, "Pod: %s, at byte %zu", e.text,
                        p->pod.at + (size_t)e.position);
     p->args->pod = decode_pod(tree, err);
+    if (p->args->pod)
+        decode_awaits(rules, tree, p->args->pod);
     json_decref(tree);
     return p->args->pod ? 0 : -1;
 }
@@ -300,7 +302,8 @@ static void finish_names(struct parser *p)
     p->args->n_names = p->n;
 }
 
-static int finish(struct parser *p, enum extender_verb verb, struct err *err)
+static int finish(struct parser *p, enum extender_verb verb, const struct workload_rules *rules,
+                  struct err *err)
 {
     json_scan_end(&p->s);
     if (p->s.error)
@@ -313,11 +316,11 @@ static int finish(struct parser *p, enum extender_verb verb, struct err *err)
     if (verb != EXTENDER_PREEMPT && !p->have_names && !p->have_nodes)
         return err_set(err, ERR_INVALID, "neither NodeNames nor Nodes is given");
     finish_names(p);
-    return decode_span(p, err);
+    return decode_span(p, rules, err);
 }
 
 int extender_parse(enum extender_verb verb, const char *body, size_t len,
-                   struct extender_args *args, struct err *err)
+                   const struct workload_rules *rules, struct extender_args *args, struct err *err)
 {
     static void (*const parsers[])(struct parser *) = {
         [EXTENDER_FILTER] = parse_args,
@@ -328,7 +331,7 @@ int extender_parse(enum extender_verb verb, const char *body, size_t len,
     struct parser p = {.s = json_scan_new(body, len), .args = args};
     args->body = body;
     parsers[verb](&p);
-    int r = finish(&p, verb, err);
+    int r = finish(&p, verb, rules, err);
     buf_done(&p.key);
     buf_done(&p.value);
     free(p.name_at);

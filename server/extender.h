@@ -20,6 +20,7 @@
 #include "gang/effect.h"
 #include "gang/facts.h"
 #include "server/json_scan.h"
+#include "workload/workload.h"
 
 #define EXTENDER_VERBS(X)                                                                          \
     X(FILTER, "filter")                                                                            \
@@ -50,9 +51,10 @@ struct extender_args {
     struct buf text;  /* what names point into */
 };
 
-/* On failure err says what is wrong and at which byte. */
+/* On failure err says what is wrong and at which byte. rules: for which pods PodGroups are made,
+ * see decode_awaits(); NULL: for none. */
 int extender_parse(enum extender_verb verb, const char *body, size_t len,
-                   struct extender_args *args, struct err *err);
+                   const struct workload_rules *rules, struct extender_args *args, struct err *err);
 /* Frees the content; may be called on a zeroed or half-filled struct. */
 void extender_args_done(struct extender_args *args);
 

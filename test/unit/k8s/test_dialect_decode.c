@@ -80,7 +80,7 @@ static void a_link_that_cannot_be_is_told(void **state)
         const char *metadata, *want;
     } cases[] = {
         {"annotations: {pod-group-name: b, scheduling.run.ai/pod-group: a}",
-         "annotation scheduling.run.ai/pod-group is \"a\" and annotation pod-group-name is \"b\": "
+         "annotation pod-group-name is \"b\" and annotation scheduling.run.ai/pod-group is \"a\": "
          "a pod can be in one PodGroup only; remove one of the two"},
         {"annotations: {scheduling.k8s.io/group-name: a}, labels: {scheduling.x-k8s.io/pod-group: "
          "b}",

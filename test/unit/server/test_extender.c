@@ -20,7 +20,7 @@ static int parse(enum extender_verb verb, const char *body, struct extender_args
                  struct err *err)
 {
     *args = (struct extender_args){0};
-    return extender_parse(verb, body, strlen(body), args, err);
+    return extender_parse(verb, body, strlen(body), NULL, args, err);
 }
 
 static char *dump(json_t *j)
@@ -289,7 +289,7 @@ static void truncation_at_every_byte_is_an_error(void **state)
             memcpy(cut, bodies[i].body, n);
             struct extender_args a = {0};
             struct err err;
-            assert_int_equal(extender_parse(bodies[i].verb, cut, n, &a, &err), -1);
+            assert_int_equal(extender_parse(bodies[i].verb, cut, n, NULL, &a, &err), -1);
             extender_args_done(&a);
             free(cut);
         }
@@ -311,8 +311,8 @@ static void every_changed_byte_is_survived(void **state)
                 struct extender_args a = {0};
                 struct err err;
                 cleanup_buf struct buf out = BUF_INIT;
-                if (extender_parse(which ? EXTENDER_PREEMPT : EXTENDER_FILTER, text, n, &a, &err) ==
-                        0 &&
+                if (extender_parse(which ? EXTENDER_PREEMPT : EXTENDER_FILTER, text, n, NULL, &a,
+                                   &err) == 0 &&
                     !which) {
                     extender_write_filter(
                         &a, &(struct gang_filter_reply){.id = 1, .pass_all = true}, &out);

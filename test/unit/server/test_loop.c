@@ -111,7 +111,7 @@ static int setup_with(void **state, usec_t hold)
     s->config->hold = hold;
     s->loop = loop_new(s->config, &s->metrics, &err);
     assert_non_null(s->loop);
-    s->calls = (struct calls_context){s->loop, &s->metrics};
+    s->calls = (struct calls_context){s->loop, &s->metrics, NULL};
     s->ops = (struct ops_context){s->loop, xstrdup("{}")};
     const struct http_options verbs = {.listen = "127.0.0.1:0",
                                        .threads = 2,

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grouper_internal.h - what grouper.c (pods) and grouper_made.c (PodGroups) share.
+ *
+ * A search leads from a pod up its owners to what its PodGroup must be. It stands in the queue of
+ * those to look at, among the stuck, or waits for an owner, and is looked at again until its owner
+ * ends it. Things that leave may have a call under way, which must not be cancelled while a watch
+ * brings data: they are put aside and freed by the next pump.
+ */
+#ifndef MUSTER_K8S_GROUPER_INTERNAL_H
+#define MUSTER_K8S_GROUPER_INTERNAL_H
+
+#include "base/map.h"
+#include "k8s/errand.h"
+#include "k8s/grouper.h"
+#include "k8s/made.h"
+#include "k8s/owners.h"
+
+#define GROUPER_TIMEOUT  (15 * USEC_PER_SEC)
+#define GROUPER_MAX_BODY ((size_t)4 << 20)
+#define GROUPER_MOST     (60 * USEC_PER_SEC) /* between two tries of a call */
+#define GROUPER_DIALECTS 16
+
+struct search {
+    struct grouper *g;
+    struct list link;
+    struct owner_wait wait;
+    const char *ns; /* borrowed */
+    char *pod;      /* as JSON; NULL: no search is under way */
+    void (*found)(struct search *s, const struct workload_group *group);
+    /* No PodGroup is to be made. */
+    void (*none)(struct search *s);
+    /* Not now; it is looked at again. */
+    void (*stuck)(struct search *s, const char *why);
+};
+
+/* A pod that has no PodGroup yet. */
+struct newcomer {
+    struct search search;
+    struct list dead;
+    char *key, *ns, *name, *uid;
+    enum {
+        NEWCOMER_SEEKS,  /* what it needs is found out, or made */
+        NEWCOMER_LINKS,  /* its link is being written */
+        NEWCOMER_LINKED, /* is written, and not shown by the watch yet */
+        NEWCOMER_ALONE,  /* none is to be made for it */
+    } state;
+    char *text;            /* why it waits, as the core knows it */
+    struct gang_ref group; /* LINKS, LINKED */
+    char *role;
+    struct list in_made; /* waits for this to be written */
+    struct errand link;
+    usec_t since;
+};
+
+/* A PodGroup that is to be made, or was. */
+struct made {
+    struct grouper *g;
+    struct list dead; /* also: in learnt */
+    char *key;
+    struct gang_ref ref;
+    const struct dialect *dialect;
+    bool there;         /* it exists */
+    bool creates;       /* the call under way creates it, else it patches */
+    usec_t there_since; /* by our own word, until the watch shows it; 0: shown */
+    json_t *write;      /* the object to create, or the patch */
+    char *owner;        /* for people: "Job ml/train" */
+    char *why;          /* it could not be created */
+    struct errand errand;
+    struct list newcomers;
+
+    /* when it is there: following its owner */
+    struct workload_ref top;
+    bool followed;
+    bool stale;        /* what it must be is to be found out again */
+    usec_t not_before; /* it was patched in vain */
+    char *sample;      /* name of a pod that is linked to it */
+    struct errand read;
+    struct search search;
+};
+
+struct grouper {
+    struct grouper_options o;
+    struct errands *errands;
+    struct owners *owners;
+    bool ready[GROUPER_DIALECTS]; /* as in dialects[] */
+    struct map newcomers;         /* "ns/name" -> struct newcomer */
+    struct map made;              /* groups_key() -> struct made */
+    /* A linked pod of each PodGroup, until these are listed: key -> name. */
+    struct map samples;
+    struct map told;          /* UID -> what the last event about it said */
+    struct list queue, stuck; /* of searches */
+    struct list dead_newcomers, dead_made;
+    struct list learnt; /* of struct made, by `dead`: to be followed */
+    struct client_timer pump, look;
+    const struct newcomer *showing;      /* its pod is being shown by ourselves */
+    bool link_forbidden, make_forbidden; /* logged */
+};
+
+/* ---- searches (grouper.c) ---- */
+
+void search_init(struct search *s, struct grouper *g, const char *ns);
+/* Takes the text. */
+void search_start(struct search *s, char *pod);
+/* Looks again, soon. */
+void search_again(struct search *s);
+/* Looks again after a while, or when PodGroups were listed. */
+void search_park(struct search *s);
+void search_end(struct search *s);
+
+void grouper_pump_soon(struct grouper *g);
+/* Unless that is due already. */
+void grouper_look_later(struct grouper *g);
+bool grouper_is_ready(const struct grouper *g, const struct dialect *dialect);
+/* Something about this object went wrong for long: an event says so, once. */
+void grouper_complain(struct grouper *g, const char *ns, const struct workload_ref *about,
+                      const char *text);
+
+/* ---- PodGroups (grouper_made.c) ---- */
+
+enum made_answer {
+    MADE_THERE,   /* the pod can be linked to it */
+    MADE_COMING,  /* the newcomer waits and is told */
+    MADE_FAILING, /* the same, and *ret_why says what is wrong */
+};
+/* What the newcomer needs; it is made if it is not there, and brought up to date if it is. */
+enum made_answer made_need(struct newcomer *n, const struct dialect *dialect,
+                           const struct gang_ref *ref, const struct workload_group *group,
+                           const char **ret_why);
+/* A pod of this PodGroup was seen. */
+void made_member(struct grouper *g, const struct gang_ref *ref, const char *pod);
+/* Follows those that were learnt of. */
+void made_learn(struct grouper *g);
+void made_owner_changed(void *arg, const char *uid);
+/* Gives up those that nobody has ever shown; true: there is more to look at later. */
+bool made_sweep(struct grouper *g);
+void made_free(struct made *m);
+
+#endif

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The PodGroups that muster makes: created once, then brought up to date as their owners change. */
+#include <inttypes.h>
+
+#include "base/log.h"
+#include "k8s/field.h"
+#include "k8s/grouper_internal.h"
+
+/* One that was created and that the watch does not show by then is gone again. */
+#define SHOWN_BY (30 * USEC_PER_SEC)
+/* Linked pods remembered before the PodGroups are listed. */
+#define MAX_SAMPLES 100000
+
+static void made_send(struct errand *e);
+static void made_done(struct errand *e, const struct client_reply *reply);
+static void sample_send(struct errand *e);
+static void sample_done(struct errand *e, const struct client_reply *reply);
+static void refresh_found(struct search *s, const struct workload_group *group);
+static void refresh_none(struct search *s);
+static void refresh_stuck(struct search *s, const char *why);
+
+/* ---- life ---- */
+
+static struct made *made_new(struct grouper *g, const struct dialect *d, const struct gang_ref *ref)
+{
+    struct made *m = xcalloc(1, sizeof *m);
+    m->g = g;
+    m->dialect = d;
+    m->key = groups_key(ref);
+    m->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+    list_init(&m->dead);
+    list_init(&m->newcomers);
+    errand_init(&m->errand, g->errands, ERRAND_MAKE, made_send, made_done);
+    errand_init(&m->read, g->errands, ERRAND_READ, sample_send, sample_done);
+    search_init(&m->search, g, m->ref.ns);
+    m->search.found = refresh_found;
+    m->search.none = refresh_none;
+    m->search.stuck = refresh_stuck;
+    map_set(&g->made, m->key, m);
+    return m;
+}
+
+static struct made *find(const struct grouper *g, const struct gang_ref *ref)
+{
+    cleanup_free char *key = groups_key(ref);
+    return map_get(&g->made, key);
+}
+
+void made_free(struct made *m)
+{
+    errand_drop(&m->errand);
+    errand_drop(&m->read);
+    search_end(&m->search);
+    list_remove(&m->dead);
+    workload_ref_done(&m->top);
+    json_decref(m->write);
+    free(m->key);
+    free(m->ref.api_group);
+    free(m->ref.ns);
+    free(m->ref.name);
+    free(m->owner);
+    free(m->why);
+    free(m->sample);
+    free(m);
+}
+
+static void tell_newcomers(struct made *m)
+{
+    while (!list_empty(&m->newcomers)) {
+        struct newcomer *n = CONTAINER_OF(m->newcomers.next, struct newcomer, in_made);
+        list_remove(&n->in_made);
+        search_again(&n->search);
+    }
+}
+
+static void forget(struct made *m)
+{
+    struct grouper *g = m->g;
+    map_remove(&g->made, m->key);
+    tell_newcomers(m);
+    if (m->followed)
+        owners_unfollow(g->owners, m->top.uid);
+    m->followed = false;
+    search_end(&m->search);
+    list_remove(&m->dead);
+    list_push(&g->dead_made, &m->dead);
+    grouper_pump_soon(g);
+}
+
+/* Once nothing stands in the way of sending. */
+static void learn_soon(struct made *m)
+{
+    if (!list_empty(&m->dead))
+        return;
+    list_push(&m->g->learnt, &m->dead);
+    grouper_pump_soon(m->g);
+}
+
+/* ---- creating ---- */
+
+static char *group_path(const struct made *m, const char *version, bool one)
+{
+    cleanup_buf struct buf path = BUF_INIT;
+    buf_printf(&path, "/apis/%s/%s/namespaces/", m->ref.api_group, version);
+    client_escape(&path, m->ref.ns);
+    buf_puts(&path, "/podgroups");
+    if (one) {
+        buf_putc(&path, '/');
+        client_escape(&path, m->ref.name);
+    }
+    buf_puts(&path, "?fieldManager=muster");
+    return buf_steal(&path);
+}
+
+static void made_send(struct errand *e)
+{
+    struct made *m = CONTAINER_OF(e, struct made, errand);
+    const struct groups_served *served = groups_served(m->g->o.groups, m->ref.api_group);
+    /* Those who needed it may have left meanwhile. */
+    if (!m->write || !served || (!m->there && list_empty(&m->newcomers))) {
+        json_decref(STEAL(m->write));
+        tell_newcomers(m);
+        errand_skip(e);
+        return;
+    }
+    m->creates = !m->there;
+    cleanup_free char *path = group_path(m, served->version, m->there);
+    cleanup_free char *text = json_dumps(m->write, JSON_COMPACT);
+    errand_send(e,
+                &(struct client_request){.verb = m->there ? "patch" : "create",
+                                         .resource = "podgroups",
+                                         .method = m->there ? "PATCH" : "POST",
+                                         .path = path,
+                                         .content_type = m->there ? "application/merge-patch+json"
+                                                                  : "application/json",
+                                         .body = text,
+                                         .timeout = GROUPER_TIMEOUT,
+                                         .max_body = GROUPER_MAX_BODY});
+}
+
+static void is_there(struct made *m)
+{
+    m->there = true;
+    m->there_since = usec_now();
+    free(STEAL(m->why));
+    json_decref(STEAL(m->write));
+    tell_newcomers(m);
+    grouper_look_later(m->g);
+}
+
+static void created(struct made *m)
+{
+    struct grouper *g = m->g;
+    cleanup_free char *name = xasprintf("%s/%s", m->ref.ns, m->ref.name);
+    api_metrics_count(g->o.metrics, "podgroups_made_total", "dialect", m->dialect->name);
+    log_info("PodGroup made", "podgroup", name, "dialect", m->dialect->name, "owner", m->owner,
+             NULL);
+    g->make_forbidden = false;
+    is_there(m);
+    learn_soon(m);
+}
+
+static char *why_not(struct made *m, const struct client_reply *reply)
+{
+    struct grouper *g = m->g;
+    struct err err;
+    client_reply_error(reply, &err);
+    bool forbidden = !reply->error && reply->status == 403;
+    if (forbidden && !g->make_forbidden)
+        log_error("the API server does not let muster make PodGroups; grant the missing rule",
+                  "rule", "create and patch podgroups", "group", m->ref.api_group, "error",
+                  err.text, NULL);
+    g->make_forbidden = forbidden;
+    return forbidden
+               ? xasprintf("muster may not create it: grant create of podgroups in API group %s",
+                           m->ref.api_group)
+               : xasprintf("PodGroup %s/%s: %s", m->ref.ns, m->ref.name, err.text);
+}
+
+static bool is_temporary(const struct client_reply *r)
+{
+    return r->error || r->status == 429 || r->status >= 500;
+}
+
+/* What is temporary is tried again as it is; else those who need it say again what they need. */
+static void not_created(struct made *m, const struct client_reply *reply)
+{
+    struct grouper *g = m->g;
+    api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "podgroup");
+    free(m->why);
+    m->why = why_not(m, reply);
+    list_for_each_safe (n, &m->newcomers, struct newcomer, in_made) {
+        n->search.stuck(&n->search, m->why);
+        if (is_temporary(reply))
+            continue;
+        list_remove(&n->in_made);
+        search_park(&n->search);
+    }
+    if (is_temporary(reply))
+        errand_again(&m->errand, g->o.retry, GROUPER_MOST);
+    else
+        json_decref(STEAL(m->write));
+}
+
+static void patched(struct made *m, const struct client_reply *reply)
+{
+    struct grouper *g = m->g;
+    json_decref(STEAL(m->write));
+    json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    if (object) {
+        log_info("PodGroup follows its owner", "podgroup", m->key, "owner", m->owner, NULL);
+        groups_written(g->o.groups, &m->ref, object, usec_now());
+        json_decref(object);
+    } else {
+        /* A conflict: somebody else was faster; then it is looked at as it is now. */
+        m->stale = true;
+        m->not_before = usec_now() + g->o.retry;
+        if (reply->error || reply->status != 409) {
+            cleanup_free char *why = why_not(m, reply);
+            api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "update");
+            log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
+                        NULL);
+        }
+    }
+    tell_newcomers(m);
+}
+
+static void made_done(struct errand *e, const struct client_reply *reply)
+{
+    struct made *m = CONTAINER_OF(e, struct made, errand);
+    if (m->creates && client_ok(reply))
+        created(m);
+    else if (m->creates && !reply->error && reply->status == 409)
+        is_there(m); /* made by somebody, or by ourselves before a restart: used as it is */
+    else if (m->creates)
+        not_created(m, reply);
+    else
+        patched(m, reply);
+    if (m->stale)
+        learn_soon(m);
+}
+
+/* ---- what newcomers need ---- */
+
+static bool is_busy(const struct made *m)
+{
+    return m->errand.state == ERRAND_WAITS || m->errand.state == ERRAND_FLIES;
+}
+
+static void set_owner(struct made *m, const struct workload_ref *top)
+{
+    workload_ref_done(&m->top);
+    m->top = (struct workload_ref){xstrdup(top->api_version), xstrdup(top->kind),
+                                   xstrdup(top->name), xstrdup(top->uid)};
+    free(m->owner);
+    m->owner = xasprintf("%s %s/%s", top->kind, m->ref.ns, top->name);
+}
+
+/* Brings it up to date; false: not now. */
+static bool update(struct made *m, const json_t *seen, const struct workload_group *group)
+{
+    json_t *patch = usec_now() < m->not_before ? NULL : made_patch(seen, m->dialect, group);
+    if (!patch)
+        return true;
+    if (is_busy(m)) {
+        json_decref(patch);
+        return false;
+    }
+    json_decref(m->write);
+    m->write = patch;
+    m->there = true;
+    errand_put(&m->errand);
+    return true;
+}
+
+static enum made_answer made_wait(struct made *m, struct newcomer *n, const char **ret_why)
+{
+    list_remove(&n->in_made);
+    list_push(&m->newcomers, &n->in_made);
+    *ret_why = m->why;
+    return m->why ? MADE_FAILING : MADE_COMING;
+}
+
+enum made_answer made_need(struct newcomer *n, const struct dialect *d, const struct gang_ref *ref,
+                           const struct workload_group *group, const char **ret_why)
+{
+    struct grouper *g = n->search.g;
+    struct made *m = find(g, ref);
+    usec_t now = usec_now();
+    const json_t *seen = groups_seen(g->o.groups, ref, now);
+    if (seen)
+        return !m || update(m, seen, group) ? MADE_THERE : made_wait(m, n, ret_why);
+    if (m && m->there && m->there_since && now - m->there_since < SHOWN_BY)
+        return MADE_THERE;
+    if (!m)
+        m = made_new(g, d, ref);
+    m->there = false;
+    if (!is_busy(m)) {
+        const struct groups_served *served = groups_served(g->o.groups, d->api_group);
+        json_decref(m->write);
+        m->write = made_object(d, served->version, ref->ns, group);
+        set_owner(m, &group->owner);
+        errand_put(&m->errand);
+    }
+    return made_wait(m, n, ret_why);
+}
+
+/* ---- following ---- */
+
+static void refresh(struct made *m)
+{
+    if (m->sample && !m->search.pod && m->read.state == ERRAND_IDLE)
+        errand_put(&m->read);
+}
+
+static void sample_send(struct errand *e)
+{
+    const struct made *m = CONTAINER_OF(e, struct made, read);
+    cleanup_buf struct buf path = BUF_INIT;
+    buf_puts(&path, "/api/v1/namespaces/");
+    client_escape(&path, m->ref.ns);
+    buf_puts(&path, "/pods/");
+    client_escape(&path, m->sample);
+    errand_send(e, &(struct client_request){.verb = "get",
+                                            .resource = "pods",
+                                            .method = "GET",
+                                            .path = buf_str(&path),
+                                            .timeout = GROUPER_TIMEOUT,
+                                            .max_body = GROUPER_MAX_BODY});
+}
+
+static bool is_member(const struct made *m, const json_t *pod)
+{
+    const char *name = NULL;
+    return dialect_of_pod(pod, &name, NULL) == m->dialect && str_eq(name, m->ref.name);
+}
+
+static void sample_done(struct errand *e, const struct client_reply *reply)
+{
+    struct made *m = CONTAINER_OF(e, struct made, read);
+    cleanup_json json_t *pod =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    if (!pod && (reply->error || reply->status != 404)) {
+        errand_again(e, m->g->o.retry, GROUPER_MOST);
+        return;
+    }
+    if (!pod || !is_member(m, pod)) {
+        free(STEAL(m->sample)); /* the next member that is seen takes its place */
+        return;
+    }
+    m->stale = false;
+    search_start(&m->search, json_dumps(pod, JSON_COMPACT));
+}
+
+static void refresh_found(struct search *s, const struct workload_group *group)
+{
+    struct made *m = CONTAINER_OF(s, struct made, search);
+    const json_t *seen = groups_seen(s->g->o.groups, &m->ref, usec_now());
+    search_end(s);
+    if (seen && str_eq(group->name, m->ref.name) && !update(m, seen, group))
+        m->stale = true;
+}
+
+static void refresh_none(struct search *s)
+{
+    search_end(s); /* suspended: its pods go, and the PodGroup waits for others */
+}
+
+static void refresh_stuck(struct search *s, const char *why)
+{
+    struct made *m = CONTAINER_OF(s, struct made, search);
+    (void)why; /* pods that need it say so */
+    m->stale = true;
+    search_end(s);
+}
+
+void made_learn(struct grouper *g)
+{
+    list_for_each_safe (m, &g->learnt, struct made, dead) {
+        list_remove(&m->dead);
+        if (!m->top.uid || !workload_scales(g->o.rules, m->top.api_version, m->top.kind)) {
+            m->stale = false;
+            continue;
+        }
+        if (!m->followed)
+            owners_follow(g->owners, &m->top);
+        m->followed = true;
+        if (m->stale)
+            refresh(m);
+    }
+}
+
+void made_owner_changed(void *arg, const char *uid)
+{
+    struct grouper *g = arg;
+    map_for_each (e, &g->made) {
+        struct made *m = e->value;
+        if (!str_eq(m->top.uid, uid))
+            continue;
+        m->stale = true;
+        learn_soon(m);
+    }
+}
+
+/* ---- what the watch shows ---- */
+
+void made_member(struct grouper *g, const struct gang_ref *ref, const char *pod)
+{
+    const struct dialect *d = dialect_of_objects(ref->api_group);
+    cleanup_free char *key = groups_key(ref);
+    struct made *m = map_get(&g->made, key);
+    if (!m) {
+        if (d && !grouper_is_ready(g, d) && map_count(&g->samples) < MAX_SAMPLES)
+            free(map_set(&g->samples, key, xstrdup(pod)));
+        return;
+    }
+    if (!m->sample)
+        m->sample = xstrdup(pod);
+    if (m->stale)
+        learn_soon(m);
+}
+
+/* One that was made before muster was started. */
+static void recognise(struct made *m, const json_t *object)
+{
+    const json_t *owners = json_object_get(json_object_get(object, "metadata"), "ownerReferences");
+    const json_t *first = json_array_get(owners, 0);
+    const char *keys[] = {"apiVersion", "kind", "name", "uid"};
+    const char *of[4] = {NULL};
+    for (size_t i = 0; first && i < 4; i++)
+        of[i] = field_peek(first, keys[i], NULL);
+    if (!of[0] || !of[1] || !of[2] || !of[3])
+        return;
+    set_owner(m, &(struct workload_ref){(char *)(uintptr_t)of[0], (char *)(uintptr_t)of[1],
+                                        (char *)(uintptr_t)of[2], (char *)(uintptr_t)of[3]});
+    if (!m->sample)
+        m->sample = map_remove(&m->g->samples, m->key);
+    m->stale = true;
+    learn_soon(m);
+}
+
+void grouper_group(struct grouper *g, const struct gang_ref *ref, const json_t *object)
+{
+    struct made *m = g ? find(g, ref) : NULL;
+    if (!g || (!m && !made_by_us(object)))
+        return;
+    if (!m)
+        m = made_new(g, dialect_of_objects(ref->api_group), ref);
+    if (!m->top.uid && made_by_us(object))
+        recognise(m, object);
+    m->there = true;
+    m->there_since = 0;
+    free(STEAL(m->why));
+    tell_newcomers(m);
+}
+
+void grouper_group_gone(struct grouper *g, const struct gang_ref *ref)
+{
+    struct made *m = g ? find(g, ref) : NULL;
+    if (m)
+        forget(m);
+}
+
+bool made_sweep(struct grouper *g)
+{
+    usec_t now = usec_now();
+    bool more = false;
+    map_for_each (e, &g->made) {
+        struct made *m = e->value;
+        bool idle = list_empty(&m->newcomers) && m->errand.state == ERRAND_IDLE;
+        bool unseen = !m->there || (m->there_since && now - m->there_since >= SHOWN_BY);
+        if (idle && unseen) {
+            forget(m);
+            continue;
+        }
+        if (m->stale)
+            learn_soon(m);
+        more = more || m->stale || !m->there || m->there_since;
+    }
+    return more;
+}
