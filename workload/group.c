@@ -406,6 +406,8 @@ static int take_name(const struct workload_case *c, struct workload_group *g, st
         free(g->name);
         g->name = xstrdup(name);
         g->shared = true;
+        json_object_clear(g->labels); /* each pod has others */
+        json_object_clear(g->annotations);
         return 0;
     }
     return about(c->chain, 0, err);

@@ -22,7 +22,7 @@ static int role_replicas(const json_t *roles, const char *role, int64_t *ret, st
     const json_t *spec = json_object_get(roles, role);
     *ret = 0;
     if (!json_is_object(spec))
-        return missing("replicas", err);
+        return err_set(err, ERR_INVALID, "replicas is missing; write the role as an object");
     if (read_count(spec, "replicas", 0, ret, err) < 0)
         return -1;
     return *ret ? 0
@@ -54,7 +54,7 @@ static int all_replicas(const struct workload_case *c, int64_t *ret, struct err 
         int64_t n;
         (void)spec;
         if (role_replicas(roles, role, &n, err) < 0)
-            return read_at(err, "%s.%s", path, read_quote(role, q));
+            return read_at(err, "%s.%s", path, read_key(role, q));
         *ret += n;
     }
     if (*ret > READ_MAX_COUNT)

@@ -31,10 +31,14 @@ static int read_group(const json_t *json, struct worker_group *w, struct err *er
         read_count(json, "minReplicas", 0, &w->min_replicas, err) < 0 ||
         read_count(json, "numOfHosts", 1, &w->hosts, err) < 0)
         return -1;
+    /* KubeRay goes no further than maxReplicas, whatever replicas says. */
+    const json_t *most = json_object_get(json, "maxReplicas");
+    if (json_is_integer(most) && json_integer_value(most) < w->replicas)
+        w->replicas = json_integer_value(most) > 0 ? json_integer_value(most) : 0;
     if (w->min_replicas > w->replicas && !w->suspended)
         return err_set(err, ERR_INVALID,
-                       "minReplicas is %" PRId64 ", but replicas is %" PRId64
-                       "; raise replicas or lower minReplicas",
+                       "minReplicas is %" PRId64 ", but replicas (or maxReplicas) is %" PRId64
+                       "; raise that or lower minReplicas",
                        w->min_replicas, w->replicas);
     return 0;
 }

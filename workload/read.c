@@ -215,6 +215,15 @@ const char *read_quote(const char *value, char buf[READ_QUOTED])
     return buf;
 }
 
+const char *read_key(const char *key, char buf[READ_QUOTED])
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
+    size_t len = strlen(key);
+    if (len == 0 || len >= READ_QUOTED || strspn(key, plain) != len)
+        return read_quote(key, buf);
+    return strcpy(buf, key);
+}
+
 /* ---- paths ---- */
 
 struct walk {
@@ -262,7 +271,7 @@ static int walk_values(const struct walk *w, const json_t *object, const char *r
         return too_many(where, json_object_size(object), w->err);
     json_object_foreach((json_t *)(uintptr_t)object, key, v)
     {
-        cleanup_free char *here = xasprintf("%s.%s", where, read_quote(key, q));
+        cleanup_free char *here = xasprintf("%s.%s", where, read_key(key, q));
         if (walk_on(w, v, rest, here, depth + 1) < 0)
             return -1;
     }

@@ -43,6 +43,8 @@ int read_at(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
 #define READ_QUOTED 96
 const char *read_quote(const char *value, char buf[READ_QUOTED]);
+/* A key on a path: in quotes only where it has to be. */
+const char *read_key(const char *key, char buf[READ_QUOTED]);
 
 /*
  * Every value that a path with wildcards leads to: "spec.groups[*].replicas" (each item of a

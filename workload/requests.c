@@ -77,7 +77,7 @@ static int take(const json_t *object, const char *path, json_t *ret, struct err 
         if (json_object_get(ret, resource))
             continue;
         if (parse(resource, v, &n, err) < 0)
-            return err_wrap(err, "%s %s", path, read_quote(resource, q));
+            return err_wrap(err, "%s.%s", path, read_key(resource, q));
         set_amount(ret, resource, n);
     }
     return 0;

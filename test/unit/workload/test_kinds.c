@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Each kind of the table, by a file of real-looking manifests (kinds/), in both conventions. A row
+ * that no file asks about, in each of its versions, is a failure of its own.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "fixture.h"
+#include "workload/kinds.h"
+
+#define FOLDER "test/unit/workload/kinds"
+
+/* "group/version Kind API": a PodGroup was made of a chain with that kind in it. */
+static struct map covered = MAP_INIT;
+
+static void seen(const json_t *const *chain, size_t n, const char *gives, void *arg)
+{
+    (void)arg;
+    if (strncmp(gives, "error", 5) == 0 || strcmp(gives, "no PodGroup") == 0)
+        return;
+    for (size_t i = 0; i < n; i++) {
+        struct workload_who w = who_is(chain, i);
+        cleanup_free char *key =
+            xasprintf("%s %s %.*s", w.api_version, w.kind, (int)strcspn(gives, " "), gives);
+        map_set(&covered, key, &covered);
+    }
+}
+
+static void test_W01_every_fixture_gives_the_documented_group(void **state)
+{
+    (void)state;
+    int wrong = 0, files = 0;
+    DIR *dir = opendir(FOLDER);
+    assert_non_null(dir);
+    for (struct dirent *e; (e = readdir(dir));) {
+        cleanup_free char *path = xasprintf(FOLDER "/%s", e->d_name);
+        if (!strstr(e->d_name, ".yaml"))
+            continue;
+        wrong += fixture_run(path, seen, NULL);
+        files++;
+    }
+    closedir(dir);
+    assert_true(files > 20);
+    assert_int_equal(wrong, 0);
+}
+
+static bool is_covered(const struct workload_kind *k, const char *version, const char *api)
+{
+    cleanup_free char *key =
+        xasprintf("%s%s%s %s %s", k->group, *k->group ? "/" : "", version, k->kind, api);
+    if (map_get(&covered, key))
+        return true;
+    fprintf(stderr, "no fixture makes a PodGroup of \"%s\"\n", key);
+    return false;
+}
+
+static void test_W01_every_row_of_the_table_is_tested(void **state)
+{
+    static const char *const any[] = {"v1", NULL};
+    static const char *const apis[] = {"scheduling.run.ai", "scheduling.volcano.sh"};
+    bool all = true;
+    (void)state;
+    assert_true(map_count(&covered) > 0);
+    for (size_t i = 0; workload_kind_at(i); i++) {
+        const struct workload_kind *k = workload_kind_at(i);
+        for (const char *const *v = k->versions ? k->versions : any; *v; v++)
+            for (size_t a = 0; a < ARRAY_SIZE(apis); a++)
+                all = is_covered(k, *v, apis[a]) && all;
+    }
+    assert_true(all);
+}
+
+/* Versions that no row has get the default rule, as KAI does it. */
+static void test_other_versions_and_groups_are_other_kinds(void **state)
+{
+    (void)state;
+    assert_string_equal(workload_plural("batch/v1", "Job"), "jobs");
+    assert_string_equal(workload_plural("v1", "Pod"), "pods");
+    assert_string_equal(workload_plural("run.ai/v2", "TrainingWorkload"), "trainingworkloads");
+    assert_null(workload_plural("batch/v1beta1", "Job"));
+    assert_null(workload_plural("example.com/v1", "Job"));
+    assert_null(workload_plural("batch", "Job"));
+    assert_null(workload_plural("batch/v1", "job"));
+    assert_null(workload_plural("batch.example.com/v1", "Job"));
+    assert_null(workload_plural("v1", "Job"));
+    assert_null(workload_plural("apps/v1", "DaemonSet"));
+}
+
+static void test_kinds_are_in_the_table_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; workload_kind_at(i); i++) {
+        const struct workload_kind *k = workload_kind_at(i);
+        cleanup_free char *api = xasprintf("%s%s%s", k->group, *k->group ? "/" : "",
+                                           k->versions ? k->versions[0] : "v1");
+        assert_non_null(k->plural);
+        assert_ptr_equal(workload_kind(api, k->kind), k);
+    }
+}
+
+static void test_what_may_change_is_followed(void **state)
+{
+    struct workload_custom custom = {(char[]){"example.com/v1"}, (char[]){"TrainSet"},
+                                     (char[]){"spec.replicas"}, NULL};
+    struct workload_rules rules = fixture_rules();
+    (void)state;
+    assert_true(workload_scales(&rules, "ray.io/v1", "RayCluster"));
+    assert_true(workload_scales(&rules, "batch/v1", "Job"));
+    assert_true(workload_scales(&rules, "apps/v1", "ReplicaSet"));
+    assert_false(workload_scales(&rules, "v1", "Pod"));
+    assert_false(workload_scales(&rules, "batch/v1", "CronJob"));
+    assert_false(workload_scales(&rules, "example.com/v1", "TrainSet"));
+    rules.customs = &custom;
+    rules.n_customs = 1;
+    assert_true(workload_scales(&rules, "example.com/v1", "TrainSet"));
+    assert_false(workload_scales(&rules, "example.com/v2", "TrainSet"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_W01_every_fixture_gives_the_documented_group),
+        cmocka_unit_test(test_W01_every_row_of_the_table_is_tested),
+        cmocka_unit_test(test_other_versions_and_groups_are_other_kinds),
+        cmocka_unit_test(test_kinds_are_in_the_table_once),
+        cmocka_unit_test(test_what_may_change_is_followed),
+    };
+    int r = cmocka_run_group_tests(tests, NULL, NULL);
+    map_done(&covered);
+    return r;
+}
