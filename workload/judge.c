@@ -124,8 +124,10 @@ static bool is_over(const json_t *pod)
  */
 static bool may_be_asked_for(const struct workload_rules *rules, const json_t *pod)
 {
+    /* Of pods whose next owner is a Job or a StatefulSet in between. */
     static const char *const labels[] = {"jobset.sigs.k8s.io/jobset-name",
-                                         "leaderworkerset.sigs.k8s.io/name"};
+                                         "leaderworkerset.sigs.k8s.io/name",
+                                         "training.kubeflow.org/job-name"};
     const json_t *owner = who_owns(pod);
     const char *api_version = read_text(owner, "apiVersion"), *kind = read_text(owner, "kind");
     if (!api_version || !kind)
@@ -133,7 +135,7 @@ static bool may_be_asked_for(const struct workload_rules *rules, const json_t *p
     for (size_t i = 0; i < ARRAY_SIZE(labels); i++)
         if (read_label(pod, labels[i]))
             return true;
-    return workload_kind(api_version, kind)->templates || custom_kind(rules, api_version, kind);
+    return workload_kind(api_version, kind)->together || custom_kind(rules, api_version, kind);
 }
 
 enum workload_verdict workload_judge(const struct workload_rules *rules, const json_t *pod)

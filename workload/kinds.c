@@ -6,7 +6,7 @@
 #define RAY(kind_, plural_, field_, suspend_)                                                      \
     {                                                                                              \
         .group = "ray.io", .versions = LIST("v1", "v1alpha1"), .kind = kind_, .plural = plural_,   \
-        .size = size_ray, .field = field_, .suspend = suspend_,                                    \
+        .size = size_ray, .field = field_, .suspend = suspend_, .together = true,                  \
         .templates = LIST(field_ ".headGroupSpec.template.metadata.labels",                        \
                           field_ ".workerGroupSpecs[*].template.metadata.labels"),                 \
     }
@@ -15,7 +15,7 @@
     {                                                                                              \
         .group = "kubeflow.org", .versions = versions_, .kind = kind_, .plural = plural_,          \
         .size = size_, .field = field_, .required = required_,                                     \
-        .suspend = "spec.runPolicy.suspend",                                                       \
+        .suspend = "spec.runPolicy.suspend", .together = true,                                     \
         .templates = LIST("spec." field_ ".*.template.metadata.labels"),                           \
     }
 
@@ -73,6 +73,7 @@ static const struct workload_kind kinds[] = {
         .plural = "jobsets",
         .size = size_jobset,
         .suspend = "spec.suspend",
+        .together = true,
         .templates = LIST("spec.replicatedJobs[*].template.spec.template.metadata.labels"),
     },
     {
@@ -81,6 +82,7 @@ static const struct workload_kind kinds[] = {
         .kind = "LeaderWorkerSet",
         .plural = "leaderworkersets",
         .size = size_lws,
+        .together = true,
         .templates = LIST("spec.leaderWorkerTemplate.leaderTemplate.metadata.labels",
                           "spec.leaderWorkerTemplate.workerTemplate.metadata.labels"),
     },

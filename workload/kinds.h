@@ -37,6 +37,7 @@ struct workload_kind {
     const char *const *templates; /* paths of the labels of its pods, where these have several */
     const char *instead; /* not this one, but the next one below of that kind; "*": of any kind */
     bool per_pod;        /* a PodGroup for each pod */
+    bool together; /* its pods start together, so it may ask for a PodGroup itself (judge.c) */
 };
 
 /* One that is not in the table gets the default rule. Never NULL. */

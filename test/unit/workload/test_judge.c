@@ -16,9 +16,6 @@ static const struct {
     {"{spec: {schedulerName: default-scheduler}}", "no"},
     {"{spec: {}}", "no"},
     {"{}", "no"},
-    {"{spec: {schedulerName: default-scheduler}, metadata: {ownerReferences: [{apiVersion: v1, "
-     "kind: A, name: a, uid: a}]}}",
-     "owner"},
     {"{spec: {schedulerName: volcano}, metadata: {ownerReferences: [{apiVersion: v1, kind: A, "
      "name: a, uid: a}]}}",
      "make"},
@@ -133,6 +130,44 @@ static void test_the_usual_scheduler_can_be_listed(void **state)
     assert_int_equal(workload_judge(&rules, said), WORKLOAD_MAKE);
 }
 
+/* Pods of other schedulers: only of owners whose pods start together the owners are asked. */
+static const struct {
+    const char *api_version, *kind, *label, *verdict;
+} owners[] = {
+    {"ray.io/v1", "RayCluster", "x", "owner"},
+    {"ray.io/v1alpha1", "RayCluster", "x", "owner"},
+    {"kubeflow.org/v1", "PyTorchJob", "x", "owner"},
+    {"kubeflow.org/v2beta1", "MPIJob", "x", "owner"},
+    {"example.com/v1", "TrainSet", "x", "owner"}, /* the configuration's */
+    {"batch/v1", "Job", "jobset.sigs.k8s.io/jobset-name", "owner"},
+    {"batch/v1", "Job", "training.kubeflow.org/job-name", "owner"}, /* MPIJob's launcher */
+    {"apps/v1", "StatefulSet", "leaderworkerset.sigs.k8s.io/name", "owner"},
+    {"batch/v1", "Job", "x", "no"},
+    {"apps/v1", "StatefulSet", "x", "no"},
+    {"apps/v1", "ReplicaSet", "x", "no"},
+    {"example.com/v1", "Unknown", "x", "no"},
+};
+
+static void test_which_owners_are_asked(void **state)
+{
+    struct workload_custom custom = {(char[]){"example.com/v1"}, (char[]){"TrainSet"},
+                                     (char[]){"spec.replicas"}, NULL};
+    struct workload_rules rules = fixture_rules();
+    (void)state;
+    rules.customs = &custom;
+    rules.n_customs = 1;
+    for (size_t i = 0; i < ARRAY_SIZE(owners); i++) {
+        cleanup_json json_t *pod =
+            json_pack("{s:{s:{s:s},s:[{s:s,s:s,s:s,s:s,s:b}]}}", "metadata", "labels",
+                      owners[i].label, "y", "ownerReferences", "apiVersion", owners[i].api_version,
+                      "kind", owners[i].kind, "name", "o", "uid", "u", "controller", true);
+        const char *got = verdicts[workload_judge(&rules, pod)];
+        if (strcmp(got, owners[i].verdict) != 0)
+            fail_msg("%s with %s: is %s, not %s", owners[i].kind, owners[i].label, got,
+                     owners[i].verdict);
+    }
+}
+
 /* The keys are written down twice, because workload/ does not know k8s/; here they meet. */
 static void test_W03_links_of_every_dialect_are_left_alone(void **state)
 {
@@ -160,6 +195,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pods_and_verdicts),
+        cmocka_unit_test(test_which_owners_are_asked),
         cmocka_unit_test(test_switched_off_nobody_gets_one),
         cmocka_unit_test(test_namespaces_are_the_operators_word),
         cmocka_unit_test(test_the_usual_scheduler_can_be_listed),
