@@ -82,8 +82,8 @@ static int find_place(const json_t *pod, struct place *p, struct err *err)
     if (p->job && p->index)
         return 0;
     return err_set(err, ERR_INVALID,
-                   "a pod of it has no label %s, so its part is not known; JobSet writes that "
-                   "label, do not remove it",
+                   "label %s is missing, so its part is not known; JobSet writes that label, do "
+                   "not remove it",
                    p->job ? index_key : job_key);
 }
 
@@ -182,7 +182,7 @@ static int fill_jobset(const struct workload_case *c, const struct jobset *s,
 {
     struct place p;
     if (find_place(case_pod(c), &p, err) < 0)
-        return -1;
+        return in_its_pod(c, err);
     if (s->staged)
         one_stage(s, p.job, g);
     else if (whole_set(c, s, g, err) < 0)

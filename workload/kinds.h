@@ -75,6 +75,8 @@ struct workload_who {
     const char *api_version, *kind, *ns, *name, *uid;
 };
 struct workload_who who_is(const json_t *const *chain, size_t i);
+/* Says that it is the pod which is wrong, not the owner. Returns -1. */
+int in_its_pod(const struct workload_case *c, struct err *err);
 /* The reference that leads up from an object; NULL: none. */
 const json_t *who_owns(const json_t *object);
 /* The reference to its controller; NULL: none. */

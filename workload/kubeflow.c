@@ -107,15 +107,19 @@ int size_kubeflow(const struct workload_case *c, struct workload_group *g, struc
 
 /* ---- PyTorchJob ---- */
 
-/* Of the pod, else of the workers' template. 0: there are no segments. */
+#define SPECS "spec.pytorchReplicaSpecs"
+
+/* Of the workers' template, else of the pod. 0: there are no segments. */
 static int segment_size(const struct workload_case *c, int64_t *ret, struct err *err)
 {
     const json_t *template = NULL;
     *ret = 0;
-    if (read_object(case_owner(c), "spec.pytorchReplicaSpecs.Worker.template", &template, err) < 0)
+    if (read_object(case_owner(c), SPECS ".Worker.template", &template, err) < 0 ||
+        read_annotation_count(template, KAI_SEGMENT_SIZE, 1, ret, err) < 0)
         return -1;
-    const json_t *from = read_annotation(case_pod(c), KAI_SEGMENT_SIZE) ? case_pod(c) : template;
-    return read_annotation_count(from, KAI_SEGMENT_SIZE, 1, ret, err);
+    if (*ret == 0 && read_annotation_count(case_pod(c), KAI_SEGMENT_SIZE, 1, ret, err) < 0)
+        return in_its_pod(c, err);
+    return 0;
 }
 
 /* Parts of so many workers each, the last may be smaller. */
@@ -129,8 +133,10 @@ static void add_segments(struct workload_group *g, int64_t workers, int64_t leas
     }
 }
 
-static int join_pytorch(const json_t *pod, int64_t size, struct workload_group *g, struct err *err)
+static int join_pytorch(const struct workload_case *c, int64_t size, struct workload_group *g,
+                        struct err *err)
 {
+    const json_t *pod = case_pod(c);
     const char *role = read_label(pod, "training.kubeflow.org/replica-type");
     int64_t index = -1;
     if (size == 0 || !str_eq(role, "worker")) {
@@ -139,44 +145,50 @@ static int join_pytorch(const json_t *pod, int64_t size, struct workload_group *
         return 0;
     }
     if (read_label_count(pod, "training.kubeflow.org/replica-index", &index, err) < 0)
-        return -1;
+        return in_its_pod(c, err);
     cleanup_free char *name = xasprintf("worker-%" PRId64, index / size);
     if (index >= 0)
         part_join(g, name);
     return 0;
 }
 
-int size_pytorch(const struct workload_case *c, struct workload_group *g, struct err *err)
+static int pytorch_parts(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
-    static const char specs[] = "spec.pytorchReplicaSpecs";
-    const json_t *owner = case_owner(c);
-    int64_t masters = 0, workers = 1, size = 0, all = 0;
-    bool found = false, elastic = false;
-    const json_t *master = NULL, *worker = NULL;
-    if (all_replicas(c, &all, NULL) < 0)
-        all = 0;
-    if (read_minimum(c, POLICY ".minAvailable", all, g, &found, err) < 0 ||
-        (!found && (size_kubeflow(c, g, err) < 0 ||
-                    read_minimum(c, "spec.elasticPolicy.minReplicas", all, g, &elastic, err) < 0)))
-        return -1;
-    if (read_object(owner, "spec.pytorchReplicaSpecs.Master", &master, err) < 0 ||
-        read_object(owner, "spec.pytorchReplicaSpecs.Worker", &worker, err) < 0 ||
-        read_count(owner, "spec.pytorchReplicaSpecs.Master.replicas", 0, &masters, err) < 0 ||
-        read_count(owner, "spec.pytorchReplicaSpecs.Worker.replicas", 0, &workers, err) < 0 ||
+    const json_t *owner = case_owner(c), *master = NULL, *worker = NULL;
+    int64_t masters = 0, workers = 1, size = 0;
+    if (read_object(owner, SPECS ".Master", &master, err) < 0 ||
+        read_object(owner, SPECS ".Worker", &worker, err) < 0 ||
+        read_count(owner, SPECS ".Master.replicas", 0, &masters, err) < 0 ||
+        read_count(owner, SPECS ".Worker.replicas", 0, &workers, err) < 0 ||
         segment_size(c, &size, err) < 0)
         return -1;
     if (!master && !worker)
-        return missing(specs, err);
+        return missing(SPECS, err);
     if (masters > 0)
         part_add(g, "master", NULL, masters);
     int64_t least = g->min_member > masters ? g->min_member - masters : 0;
-    if (size > 0 && (workers + size - 1) / size > WORKLOAD_MAX_ROLES)
+    if (!worker || (size > 0 && (workers + size - 1) / size > WORKLOAD_MAX_ROLES))
         size = 0;
-    if (worker && size > 0)
+    if (size > 0)
         add_segments(g, workers, least, size);
     else if (worker)
         part_add(g, "worker", NULL, least);
-    return join_pytorch(case_pod(c), worker ? size : 0, g, err);
+    return join_pytorch(c, size, g, err);
+}
+
+int size_pytorch(const struct workload_case *c, struct workload_group *g, struct err *err)
+{
+    int64_t all = 0;
+    bool found = false;
+    if (all_replicas(c, &all, NULL) < 0)
+        all = 0;
+    if (size_kubeflow(c, g, err) < 0 ||
+        read_minimum(c, "spec.elasticPolicy.minReplicas", all, g, &found, err) < 0)
+        return -1;
+    /* What schedulingPolicy says goes before. */
+    if (found && read_minimum(c, POLICY ".minAvailable", all, g, &found, err) < 0)
+        return -1;
+    return pytorch_parts(c, g, err);
 }
 
 /* ---- MPIJob ---- */

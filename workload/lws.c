@@ -27,7 +27,7 @@ static int lws_minimum(const struct workload_case *c, int64_t size, bool leader,
                        "spec.startupPolicy is %s, must be LeaderCreated or LeaderReady",
                        read_quote(policy, q));
     if (read_annotation_count(pod, "leaderworkerset.sigs.k8s.io/size", 1, ret, err) < 0)
-        return -1;
+        return in_its_pod(c, err);
     if (leader && !(node && *node))
         *ret = 1;
     return 0;
@@ -38,7 +38,7 @@ static int lws_name(const struct workload_case *c, struct workload_group *g, str
 {
     int64_t index = -1;
     if (read_label_count(case_pod(c), "leaderworkerset.sigs.k8s.io/group-index", &index, err) < 0)
-        return -1;
+        return in_its_pod(c, err);
     if (index >= 0) {
         cleanup_free char *old = STEAL(g->name);
         g->name = xasprintf("%s-group-%" PRId64, old, index);
@@ -129,8 +129,9 @@ int size_lws(const struct workload_case *c, struct workload_group *g, struct err
 {
     int64_t size = 0, worker = -1;
     struct segments s = {.size = 0};
-    if (read_count(case_owner(c), LWS_SIZE, 1, &size, err) < 0 ||
-        read_label_count(case_pod(c), "leaderworkerset.sigs.k8s.io/worker-index", &worker, err) < 0)
+    if (read_label_count(case_pod(c), "leaderworkerset.sigs.k8s.io/worker-index", &worker, err) < 0)
+        return in_its_pod(c, err);
+    if (read_count(case_owner(c), LWS_SIZE, 1, &size, err) < 0)
         return -1;
     if (size == 0)
         return err_set(err, ERR_INVALID, LWS_SIZE " is missing; write it");

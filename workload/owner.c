@@ -64,6 +64,11 @@ struct workload_who who_is(const json_t *const *chain, size_t i)
     };
 }
 
+int in_its_pod(const struct workload_case *c, struct err *err)
+{
+    return err_wrap(err, "its pod %.253s", who_is(c->chain, 0).name);
+}
+
 const struct workload_custom *custom_kind(const struct workload_rules *rules,
                                           const char *api_version, const char *kind)
 {

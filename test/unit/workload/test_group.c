@@ -299,6 +299,54 @@ static void test_paths_that_can_be(void **state)
     assert_int_equal(workload_check_path("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", &err), -1);
 }
 
+/* ---- more than there can be ---- */
+
+static char *rays(size_t n, const char *what)
+{
+    struct buf b = BUF_INIT;
+    buf_puts(&b, "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: r, uid: ru}, spec: ");
+    buf_printf(&b, "{%s: [", what);
+    for (size_t i = 0; i < n; i++)
+        buf_printf(&b, "%s{groupName: g%zu, replicas: 1}", i ? ", " : "", i);
+    buf_puts(&b, "]}}");
+    return buf_steal(&b);
+}
+
+static void test_lists_are_bounded(void **state)
+{
+    static const char pod[] =
+        "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, "
+        "name: r, uid: ru}]}, spec: {schedulerName: kai-scheduler}}";
+    struct workload_rules rules = fixture_rules();
+    cleanup_free char *most = rays(999, "workerGroupSpecs"), *more = rays(1000, "workerGroupSpecs");
+    cleanup_free char *many = rays(5000, "workerGroupSpecs");
+    (void)state;
+    cleanup_free char *got = ask(&rules, pod, most);
+    assert_memory_equal(got, "scheduling.run.ai pg-r-ru min 1000 [headgroup 1] [g0 1]", 55);
+    expect(&rules, pod, more,
+           "error: RayCluster default/r: spec.workerGroupSpecs has 1000 groups, must be fewer than "
+           "1000");
+    expect(&rules, pod, many,
+           "error: RayCluster default/r: spec.workerGroupSpecs has 5000 entries, must be at most "
+           "4096");
+}
+
+static void test_W01_lists_of_custom_kinds_are_bounded(void **state)
+{
+    struct workload_custom custom = {(char[]){"ray.io/v1"}, (char[]){"RayCluster"},
+                                     (char[]){"spec.groups[*].replicas"}, NULL};
+    struct workload_rules rules = fixture_rules();
+    cleanup_free char *owner = rays(5000, "groups");
+    (void)state;
+    rules.customs = &custom;
+    rules.n_customs = 1;
+    expect(&rules,
+           "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: ray.io/v1, kind: "
+           "RayCluster, name: r, uid: ru}]}, spec: {schedulerName: kai-scheduler}}",
+           owner,
+           "error: RayCluster default/r: spec.groups has 5000 entries, must be at most 4096");
+}
+
 /* ---- names ---- */
 
 static void test_long_names_are_cut_and_stay_apart(void **state)
@@ -368,6 +416,8 @@ int main(void)
         cmocka_unit_test(test_W01_kinds_of_the_configuration),
         cmocka_unit_test(test_W01_a_kind_of_the_configuration_in_volcano),
         cmocka_unit_test(test_paths_that_can_be),
+        cmocka_unit_test(test_lists_are_bounded),
+        cmocka_unit_test(test_W01_lists_of_custom_kinds_are_bounded),
         cmocka_unit_test(test_long_names_are_cut_and_stay_apart),
         cmocka_unit_test(test_names_of_objects_and_parts),
     };
