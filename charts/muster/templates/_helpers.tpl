@@ -66,7 +66,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if hasKey .Values.config "kubeconfig" -}}
 {{- fail "config.kubeconfig: in its pod muster uses the pod's service account; take it out" -}}
 {{- end -}}
-{{- $here := dict "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "schedulerNames" .Values.scheduler.profiles -}}
+{{- $here := dict "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "schedulerNames" .Values.scheduler.profiles "podGroupSchedulers" .Values.scheduler.profiles -}}
 {{- toYaml (mergeOverwrite $here (deepCopy .Values.config)) -}}
 {{- end }}
 

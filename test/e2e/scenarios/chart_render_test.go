@@ -50,6 +50,7 @@ func TestChart_RefusesWrongValues(t *testing.T) {
 		"resources.request.cpu=1":                  "'request' not allowed",
 		"metrics.annotations=yes":                  "/metrics/annotations",
 		"tolerations[0].effect=No":                 "/tolerations/0/effect",
+		"extraRules[0].verb=get":                   "'verb' not allowed",
 		"terminationGracePeriodSeconds=0":          "/terminationGracePeriodSeconds",
 	} {
 		_, stderr, err := testbed.Helm(t, "", "template", "muster", testbed.Chart(t), "--set", set)

@@ -64,6 +64,47 @@ func TestChart_SchedulesGangs(t *testing.T) {
 	})
 }
 
+// The table of install.md: what the source documents print, beside a scheduler of the cluster that
+// knows nothing of muster. Manifests with a schedulerName run unchanged; ACS's Job has none, so the
+// cluster's own scheduler takes its pods one by one, and the PodGroup says so.
+func TestChart_WhichManifestsRunUnchanged(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{})
+	i := c.InstallChart(t, nil)
+	m := c.StartMuster(t, testbed.MusterOptions{Installed: i})
+	i.StartScheduler(t)
+	c.StartScheduler(t, testbed.SchedulerOptions{})
+	for _, namespace := range []string{"ml-training", "test-gang"} {
+		c.Namespace(t, namespace)
+	}
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(32)))
+
+	kai := testbed.InGang(testbed.Recipe, "ml-training", "pytorch-ddp-training")
+	c.Kubectl(t, "../../../examples/kai", "", "apply -f pytorch-distributed-training.yaml")
+	c.Recorder.WaitRunning(t, kai, 4, 30*time.Second)
+	c.Recorder.Together(t, kai)
+
+	volcano := testbed.InGang(testbed.Volcano, "default", "training-job-pg")
+	c.Kubectl(t, "../../../examples/volcano", "", "apply -f podgroup.yaml -f job.yaml")
+	c.Recorder.WaitRunning(t, volcano, 8, 30*time.Second)
+	c.Recorder.Together(t, volcano)
+
+	const acs = "../../../examples/acs"
+	alone := testbed.InGang(testbed.Sigs, "test-gang", "demo-job-podgroup")
+	c.Recorder.Excuse(testbed.Sigs.Key("test-gang", "demo-job-podgroup"))
+	c.Kubectl(t, acs, "", "apply -f resourcequota.yaml -f podgroup.yaml -f gang-job.yaml")
+	c.Recorder.WaitBound(t, alone, 2, 30*time.Second) // 3 are needed
+	c.Kubectl(t, acs, "", "delete -f gang-job.yaml --wait")
+	job := strings.Replace(read(t, acs+"/gang-job.yaml"), "      containers:", "      schedulerName: muster\n      containers:", 1)
+	c.Kubectl(t, acs, job, "apply -f -")
+	m.WaitState(t, "test-gang", "demo-job-podgroup", "Assembling")
+	inTime := func(pod *testbed.PodRecord) bool { return alone(pod) && pod.Erased.IsZero() }
+	c.Recorder.NoneBound(t, inTime)
+	c.Kubectl(t, acs, "", "delete -f resourcequota.yaml")
+	c.Recorder.WaitRunning(t, inTime, 4, 60*time.Second)
+	c.Recorder.Together(t, inTime)
+}
+
 func linesWith(text, word string) string {
 	var found []string
 	for _, line := range strings.Split(text, "\n") {
