@@ -581,6 +581,8 @@ void unit_count_children(struct unit *own);
 /* It is `above`, or in it. */
 bool unit_is_below(const struct unit *unit, const struct unit *above);
 struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod);
+/* The subgroup of that name; NULL: there is none. */
+struct unit *unit_by_name(const struct group *group, const char *name);
 /* A member of it went: parts that nobody is in end. */
 void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit);
 /* Counts the gang's members in all of its units; the root's tally. */

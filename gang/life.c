@@ -219,6 +219,7 @@ static void place(struct gang_core *core, struct gang *gang)
     bind_held(core, gang);
     if (gang->n_slots)
         timer_set(core, &gang->timers[TIMER_EXTRAS], core->now + core->config.hold);
+    clear_nominations(core, gang); /* of those that have lost their place */
     starve_later(core, gang);
 }
 

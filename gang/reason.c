@@ -118,6 +118,21 @@ char *reason_beyond_maximum(const struct unit *own)
                      own->group->ref.ns, own->group->ref.name, unit_needs(own), own->max_pods);
 }
 
+/* A subgroup lacks members: the first of those that name one that its PodGroup does not have. */
+static void put_astray(struct buf *b, const struct gang *gang, const struct unit *lacking)
+{
+    if (!lacking->spec || lacking->spec->by_labels)
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->role && pod->group == lacking->group &&
+            !unit_by_name(pod->group, pod->facts->role)) {
+            buf_printf(b, "; %s names subgroup %s, which PodGroup %s/%s does not have",
+                       pod->facts->name, pod->facts->role, pod->group->ref.ns,
+                       pod->group->ref.name);
+            return;
+        }
+}
+
 /* Why members are missing or cannot be placed; after gang_count(). */
 char *reason_members(const struct gang *gang)
 {
@@ -132,6 +147,7 @@ char *reason_members(const struct gang *gang)
     } else if (lacks > 0) {
         buf_printf(&b, ": %d of %d members exist", needed - lacks, needed);
         put_where(&b, gang, STAGE_EXISTS);
+        put_astray(&b, gang, unit);
     } else if (t->gated) {
         buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
     } else {
@@ -197,7 +213,8 @@ char *reason_shortage(const struct gang_core *core, const struct gang *gang,
     struct buf b = BUF_INIT;
     cleanup_buf struct buf why = BUF_INIT;
     put_gang(&b, gang);
-    buf_printf(&b, ": %d members needed, room for %d", gang_needed(gang), s->room);
+    int needed = gang_needed(gang);
+    buf_printf(&b, ": %d member%s needed, room for %d", needed, needed == 1 ? "" : "s", s->room);
     put_obstacle(&why, core, s);
     if (s->culprit->unit->spec || s->culprit->group != gang->head) {
         buf_puts(&why, why.len ? ", for " : "for ");

@@ -78,7 +78,7 @@ static int clamp(int64_t n)
     return n < 0 ? 0 : n > MEMBERS_MAX ? (int)MEMBERS_MAX : (int)n;
 }
 
-static struct unit *unit_by_name(const struct group *group, const char *name)
+struct unit *unit_by_name(const struct group *group, const char *name)
 {
     return map_get(&group->subgroups, name);
 }

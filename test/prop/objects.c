@@ -452,7 +452,11 @@ static void do_assign(struct model *m, const struct op *op)
     }
     if (pod_group(t) >= 0)
         group_excuse(m, pod_group(t));
+    /* Whom its nomination kept out wakes after five minutes: kube-scheduler's own matter. */
+    bool left = t->nominated >= 0 && t->nominated != n;
     pod_bound(m, op->subject, n);
+    if (left)
+        wake_pods(m, true);
     changed(m, 'p', op->subject, op);
 }
 

@@ -589,7 +589,7 @@ static void a_volume_on_a_node_that_is_full(void **state)
     world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
     assert_string_equal(world_state(w, "g"), "Waiting");
     assert_string_equal(world_reason(w, "g"),
-                        "gang default/g: 1 members needed, room for 0 (the volumes of g-0 can be "
+                        "gang default/g: 1 member needed, room for 0 (the volumes of g-0 can be "
                         "used on no node that it may run on)");
     claim_gone(w, "c0");
     assert_string_equal(world_state(w, "g"), "Planned");

@@ -23,6 +23,11 @@ static void C11_every_subgroup_has_its_minimum(void **state)
     assert_string_equal(world_state(w, "g"), "Assembling");
     assert_string_equal(world_reason(w, "g"),
                         "gang default/g: 2 of 3 members exist (subgroup launcher: 0 of 1)");
+    world_role(w, "x", "g", "luncher", 1);
+    assert_string_equal(world_reason(w, "g"),
+                        "gang default/g: 2 of 3 members exist (subgroup launcher: 0 of 1); x names "
+                        "subgroup luncher, which PodGroup default/g does not have");
+    world_pod_gone(w, "x");
     world_role(w, "l", "g", "launcher", 1);
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_int_equal(world_reserved(w, "n", GPU), 3);
