@@ -8,7 +8,6 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "workload/workload.h"
 
 /* Deeper than any field that a rule reads. */
 #define MAX_DEPTH 16
@@ -306,24 +305,4 @@ static int walk_on(const struct walk *w, const json_t *v, const char *path, cons
 int read_each(const json_t *object, const char *path, read_visit *visit, void *arg, struct err *err)
 {
     return walk_on(&(struct walk){visit, arg, err}, object, path, "", 0);
-}
-
-int workload_check_path(const char *path, struct err *err)
-{
-    char q[READ_QUOTED];
-    int depth = 0;
-    for (const char *rest = path; rest; depth++) {
-        bool each;
-        const char *key = rest;
-        size_t len = next_key(key, &each, &rest);
-        for (size_t i = 0; i < len; i++)
-            if (strchr("[]", key[i]) || (unsigned char)key[i] <= ' ')
-                len = 0;
-        if (len == 0 || depth >= MAX_DEPTH)
-            return err_set(err, ERR_INVALID,
-                           "%s is no path; write keys joined by dots, and [*] for each item of a "
-                           "list, such as spec.replicas or spec.groups[*].replicas",
-                           read_quote(path, q));
-    }
-    return 0;
 }

@@ -28,7 +28,8 @@
 /* Whose rules: names and minimums differ. */
 enum workload_convention { CONVENTION_KAI, CONVENTION_VOLCANO, CONVENTION_MAX };
 
-/* A kind that the configuration adds. */
+/* A kind that the configuration adds. A path is keys joined by dots; "groups[*]" means each item
+ * of a list, "*" each value of an object. What several values say is added up. */
 struct workload_custom {
     char *api_version, *kind; /* "example.com/v1", "TrainSet" */
     char *replicas;           /* path of the number of pods: "spec.replicas" */
@@ -118,9 +119,6 @@ int workload_group(const struct workload_rules *rules, const json_t *const *chai
 /* Whether the PodGroup of such a workload depends on what may change while it lives (replicas,
  * suspended parts): objects of that kind are then followed. */
 bool workload_scales(const struct workload_rules *rules, const char *api_version, const char *kind);
-
-/* Can a path of a struct workload_custom be? -1: what it must be. */
-int workload_check_path(const char *path, struct err *err);
 
 /* The resource name in URLs of a kind in the table ("rayclusters"); NULL: not in the table, has to
  * be found out. */

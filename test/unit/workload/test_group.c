@@ -235,6 +235,8 @@ static const struct {
      "error: Odd ml/o: spec.groups is an object, must be a list"},
     {"spec.groups[*].n", NULL, "{groups: [7]}",
      "error: Odd ml/o: spec.groups[0] is a number, must be an object"},
+    {"a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", NULL, "{}",
+     "error: Odd ml/o: a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a is too deep, must be at most 16 levels"},
     {"spec.replicas", NULL, "[4]", "error: Odd ml/o: spec is a list, must be an object"},
 };
 
@@ -249,7 +251,6 @@ static void test_W01_kinds_of_the_configuration(void **state)
         struct workload_rules rules = fixture_rules();
         rules.customs = &custom;
         rules.n_customs = 1;
-        assert_int_equal(workload_check_path(replicas, NULL), 0);
         cleanup_free char *owner =
             xasprintf("{apiVersion: example.com/v1, kind: Odd, metadata: {name: o, uid: ou, "
                       "namespace: ml}, spec: %s}",
@@ -276,27 +277,6 @@ static void test_W01_a_kind_of_the_configuration_in_volcano(void **state)
     cleanup_free char *volcano = xasprintf(pod, "volcano");
     expect(&rules, kai, owner, "scheduling.run.ai pg-j-ju min 6 of batch/v1/Job/j ju");
     expect(&rules, volcano, owner, "scheduling.volcano.sh podgroup-ju min 6 of batch/v1/Job/j ju");
-}
-
-static void test_paths_that_can_be(void **state)
-{
-    static const char *const good[] = {"spec", "spec.replicas", "spec.groups[*].replicas",
-                                       "spec.tasks.*.n", "a.b-c_d.e"};
-    static const char *const bad[] = {"",           ".",         "spec.",       ".spec",
-                                      "spec..n",    "spec.g[0]", "spec.g[*]x",  "[*]",
-                                      "spec.[*].n", "spec. n",   "spec.g[*][*]"};
-    struct err err;
-    (void)state;
-    for (size_t i = 0; i < ARRAY_SIZE(good); i++)
-        if (workload_check_path(good[i], &err) < 0)
-            fail_msg("%s: %s", good[i], err.text);
-    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-        if (workload_check_path(bad[i], &err) == 0)
-            fail_msg("\"%s\" is taken for a path", bad[i]);
-    assert_string_equal(err.text,
-                        "\"spec.g[*][*]\" is no path; write keys joined by dots, and [*] for each "
-                        "item of a list, such as spec.replicas or spec.groups[*].replicas");
-    assert_int_equal(workload_check_path("a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a.a", &err), -1);
 }
 
 /* ---- more than there can be ---- */
@@ -415,7 +395,6 @@ int main(void)
         cmocka_unit_test(test_a_pod_whose_requests_cannot_be_read),
         cmocka_unit_test(test_W01_kinds_of_the_configuration),
         cmocka_unit_test(test_W01_a_kind_of_the_configuration_in_volcano),
-        cmocka_unit_test(test_paths_that_can_be),
         cmocka_unit_test(test_lists_are_bounded),
         cmocka_unit_test(test_W01_lists_of_custom_kinds_are_bounded),
         cmocka_unit_test(test_long_names_are_cut_and_stay_apart),

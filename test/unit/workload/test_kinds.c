@@ -102,6 +102,29 @@ static void test_kinds_are_in_the_table_once(void **state)
     }
 }
 
+/* docs/workloads.md has each kind. Those of run.ai are one entry there, by their ending. */
+static void test_every_kind_is_documented(void **state)
+{
+    static const char ending[] = "Workload";
+    cleanup_free char *docs = xcalloc(1, 65536);
+    FILE *f = fopen("docs/workloads.md", "r");
+    bool all = true;
+    (void)state;
+    assert_non_null(f);
+    size_t len = fread(docs, 1, 65535, f);
+    fclose(f);
+    assert_true(len > 0 && len < 65535);
+    for (size_t i = 0; workload_kind_at(i); i++) {
+        const char *kind = workload_kind_at(i)->kind, *end = strstr(kind, ending);
+        bool by_ending = end && strcmp(end, ending) == 0 && strstr(docs, "`*Workload`");
+        if (by_ending || strstr(docs, kind))
+            continue;
+        fprintf(stderr, "docs/workloads.md has no %s\n", kind);
+        all = false;
+    }
+    assert_true(all);
+}
+
 static void test_what_may_change_is_followed(void **state)
 {
     struct workload_custom custom = {(char[]){"example.com/v1"}, (char[]){"TrainSet"},
@@ -127,6 +150,7 @@ int main(void)
         cmocka_unit_test(test_W01_every_row_of_the_table_is_tested),
         cmocka_unit_test(test_other_versions_and_groups_are_other_kinds),
         cmocka_unit_test(test_kinds_are_in_the_table_once),
+        cmocka_unit_test(test_every_kind_is_documented),
         cmocka_unit_test(test_what_may_change_is_followed),
     };
     int r = cmocka_run_group_tests(tests, NULL, NULL);
