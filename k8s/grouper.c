@@ -336,7 +336,7 @@ static struct newcomer *newcomer_new(struct grouper *g, const struct gang_pod_fa
     return n;
 }
 
-/* What owns pods is of no use below this size; a pod has about 3 kB. */
+/* About 3 kB: as text, for the tree takes ten times that. */
 static char *pod_text(const json_t *pod)
 {
     cleanup_json json_t *copy = json_copy((json_t *)(uintptr_t)pod);

@@ -73,7 +73,7 @@ struct made {
     struct workload_ref top;
     bool followed;
     bool stale;        /* what it must be is to be found out again */
-    usec_t not_before; /* it was patched in vain */
+    usec_t not_before; /* it was written in vain */
     char *sample;      /* name of a pod that is linked to it */
     struct errand read;
     struct search search;

@@ -8,6 +8,8 @@
 
 /* One that was created and that the watch does not show by then is gone again. */
 #define SHOWN_BY (30 * USEC_PER_SEC)
+/* By then the watch has shown what somebody else has written. */
+#define CONFLICT_PAUSE (200 * USEC_PER_MSEC)
 /* Linked pods remembered before the PodGroups are listed. */
 #define MAX_SAMPLES 100000
 
@@ -142,6 +144,7 @@ static void is_there(struct made *m)
 {
     m->there = true;
     m->there_since = usec_now();
+    m->not_before = 0;
     free(STEAL(m->why));
     json_decref(STEAL(m->write));
     tell_newcomers(m);
@@ -196,10 +199,29 @@ static void not_created(struct made *m, const struct client_reply *reply)
         list_remove(&n->in_made);
         search_park(&n->search);
     }
-    if (is_temporary(reply))
+    if (is_temporary(reply)) {
         errand_again(&m->errand, g->o.retry, GROUPER_MOST);
-    else
-        json_decref(STEAL(m->write));
+        return;
+    }
+    json_decref(STEAL(m->write));
+    m->not_before = usec_now() + g->o.retry;
+}
+
+/* A conflict: somebody else was faster; then it is looked at as it is now. */
+static void not_patched(struct made *m, const struct client_reply *reply)
+{
+    struct grouper *g = m->g;
+    bool conflict = !reply->error && reply->status == 409;
+    m->stale = true;
+    if (!conflict) {
+        cleanup_free char *why = why_not(m, reply);
+        api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "update");
+        log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
+                    NULL);
+        m->not_before = usec_now() + g->o.retry;
+    }
+    if (m->sample && m->read.state == ERRAND_IDLE)
+        errand_again(&m->read, conflict ? CONFLICT_PAUSE : g->o.retry, GROUPER_MOST);
 }
 
 static void patched(struct made *m, const struct client_reply *reply)
@@ -211,16 +233,10 @@ static void patched(struct made *m, const struct client_reply *reply)
         log_info("PodGroup follows its owner", "podgroup", m->key, "owner", m->owner, NULL);
         groups_written(g->o.groups, &m->ref, object, usec_now());
         json_decref(object);
+        if (m->stale)
+            learn_soon(m);
     } else {
-        /* A conflict: somebody else was faster; then it is looked at as it is now. */
-        m->stale = true;
-        m->not_before = usec_now() + g->o.retry;
-        if (reply->error || reply->status != 409) {
-            cleanup_free char *why = why_not(m, reply);
-            api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "update");
-            log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
-                        NULL);
-        }
+        not_patched(m, reply);
     }
     tell_newcomers(m);
 }
@@ -236,8 +252,6 @@ static void made_done(struct errand *e, const struct client_reply *reply)
         not_created(m, reply);
     else
         patched(m, reply);
-    if (m->stale)
-        learn_soon(m);
 }
 
 /* ---- what newcomers need ---- */
@@ -259,7 +273,7 @@ static void set_owner(struct made *m, const struct workload_ref *top)
 /* Brings it up to date; false: not now. */
 static bool update(struct made *m, const json_t *seen, const struct workload_group *group)
 {
-    json_t *patch = usec_now() < m->not_before ? NULL : made_patch(seen, m->dialect, group);
+    json_t *patch = made_patch(seen, m->dialect, group);
     if (!patch)
         return true;
     if (is_busy(m)) {
@@ -288,14 +302,21 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
     struct made *m = find(g, ref);
     usec_t now = usec_now();
     const json_t *seen = groups_seen(g->o.groups, ref, now);
-    if (seen)
-        return !m || update(m, seen, group) ? MADE_THERE : made_wait(m, n, ret_why);
+    if (seen) {
+        bool good = !m || now < m->not_before || update(m, seen, group);
+        return good ? MADE_THERE : made_wait(m, n, ret_why);
+    }
     if (m && m->there && m->there_since && now - m->there_since < SHOWN_BY)
         return MADE_THERE;
     if (!m)
         m = made_new(g, d, ref);
     m->there = false;
-    if (!is_busy(m)) {
+    if (now < m->not_before) {
+        search_park(&n->search);
+        *ret_why = m->why;
+        return MADE_FAILING;
+    }
+    if (m->errand.state == ERRAND_IDLE) {
         const struct groups_served *served = groups_served(g->o.groups, d->api_group);
         json_decref(m->write);
         m->write = made_object(d, served->version, ref->ns, group);

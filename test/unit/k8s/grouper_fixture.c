@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "grouper_fixture.h"
+
+#include "base/log.h"
+#include "k8s/decode.h"
+#include "k8s/dialect_common.h"
+#include "k8s/yaml.h"
+
+static char *ours[] = {(char *)(uintptr_t) "kai-scheduler"};
+
+static json_t *parse(const char *yaml)
+{
+    struct err err;
+    cleanup_json json_t *documents = yaml_parse("test", yaml, strlen(yaml), &err);
+    if (!documents)
+        fail_msg("%s in %s", err.text, yaml);
+    return json_incref(json_array_get(documents, 0));
+}
+
+char *json_of(const char *yaml)
+{
+    cleanup_json json_t *json = parse(yaml);
+    return json_dumps(json, JSON_COMPACT);
+}
+
+void answers(struct gfixture *x, const char *route, unsigned status, const char *yaml)
+{
+    cleanup_free char *json = json_of(yaml);
+    fake_answer(x->w->api, route, status, json);
+}
+
+void answers_link(struct gfixture *x, const char *pod_yaml, const char *name, const char *group)
+{
+    cleanup_json json_t *pod = parse(pod_yaml);
+    json_object_set_new(json_object_get(pod, "metadata"), "annotations",
+                        json_pack("{s:s}", "pod-group-name", group));
+    cleanup_free char *json = json_dumps(pod, JSON_COMPACT);
+    cleanup_free char *route = xasprintf("PATCH " POD("%s"), name);
+    fake_answer(x->w->api, route, 200, json);
+}
+
+static void take_pod(void *arg, json_t *pod)
+{
+    struct gfixture *x = arg;
+    struct err err;
+    grouper_overlay(x->grouper, pod);
+    struct gang_pod_facts *f = decode_pod(pod, &err);
+    if (!f)
+        fail_msg("%s", err.text);
+    grouper_pod(x->grouper, pod, f);
+    char *state = f->awaits_group ? xasprintf("waits: %s", f->awaits_group)
+                  : f->group.name ? xasprintf("in %s as %s", f->group.name, f->role ? f->role : "-")
+                                  : xstrdup("alone");
+    free(map_set(&x->pods, f->name, state));
+    gang_pod_facts_free(f);
+}
+
+void show_pod(struct gfixture *x, const char *yaml)
+{
+    cleanup_json json_t *pod = parse(yaml);
+    take_pod(x, pod);
+}
+
+static struct gang_ref ref_of(const char *name)
+{
+    return (struct gang_ref){letters(KAI_GROUP), letters("ns"), letters(name)};
+}
+
+void show_group(struct gfixture *x, const char *yaml)
+{
+    cleanup_json json_t *group = parse(yaml);
+    const char *name = field_peek(group, "metadata", "name", NULL);
+    struct gang_ref ref = ref_of(name);
+    groups_set(x->w->groups, &ref, group);
+    grouper_group(x->grouper, &ref, group);
+}
+
+void group_gone(struct gfixture *x, const char *name)
+{
+    struct gang_ref ref = ref_of(name);
+    groups_gone(x->w->groups, &ref);
+    grouper_group_gone(x->grouper, &ref);
+}
+
+const char *state_of(struct gfixture *x, const char *pod)
+{
+    const char *state = map_get(&x->pods, pod);
+    return state ? state : "never shown";
+}
+
+void idle(struct gfixture *x)
+{
+    usec_t end = usec_now() + 100 * USEC_PER_MSEC;
+    while (usec_now() < end)
+        client_run(x->w->client, 10 * USEC_PER_MSEC, x->w->fd);
+}
+
+int grouper_set_up(void **state)
+{
+    void *inner;
+    if (set_up(&inner) < 0)
+        return -1;
+    struct gfixture *x = xcalloc(1, sizeof *x);
+    x->w = inner;
+    x->rules = (struct workload_rules){
+        .on = true, .schedulers = ours, .n_schedulers = 1, .home = letters(KAI_GROUP)};
+    groups_serve(x->w->groups, &dialect_kai, "v2alpha2", /* status_subresource= */ true);
+    x->grouper = grouper_new(&(struct grouper_options){.rules = &x->rules,
+                                                       .client = x->w->client,
+                                                       .groups = x->w->groups,
+                                                       .writer = x->w->writer,
+                                                       .metrics = x->w->metrics,
+                                                       .show = take_pod,
+                                                       .arg = x,
+                                                       .retry = 20 * USEC_PER_MSEC,
+                                                       .look = 30 * USEC_PER_MSEC,
+                                                       .patience = 100 * USEC_PER_MSEC});
+    grouper_ready(x->grouper, &dialect_kai, true);
+    log_setup(LOG_ERROR, LOG_TEXT);
+    *state = x;
+    return 0;
+}
+
+int grouper_tear_down(void **state)
+{
+    struct gfixture *x = *state;
+    grouper_free(x->grouper);
+    map_for_each (e, &x->pods)
+        free(e->value);
+    map_done(&x->pods);
+    void *inner = x->w;
+    free(x);
+    return tear_down(&inner);
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PodGroups for pods that have none: what is read, made and linked, and what is left alone. */
+#include "grouper_fixture.h"
+
+#include "base/log.h"
+#include "k8s/dialect_common.h"
+#include "k8s/made.h"
+
+#define WAITS "waits: its PodGroup is being made"
+
+static void one_is_made_and_its_pods_are_linked(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(GANG_OF_4));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    answers_link(x, JOB_POD("q", "uq"), "q", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    show_pod(x, JOB_POD("q", "uq"));
+    assert_string_equal(state_of(x, "p"), WAITS);
+    assert_state(x, "p", "in " MADE " as -");
+    assert_state(x, "q", "in " MADE " as -");
+    idle(x);
+    assert_int_equal(count(x, JOB), 1);
+    assert_int_equal(count(x, MAKE), 1);
+    assert_int_equal(count(x, LINK("p")), 1);
+    cleanup_json json_t *group = body_of(x->w, MAKE, 0);
+    assert_string_equal(field_peek(group, "apiVersion", NULL), KAI_GROUP "/v2alpha2");
+    assert_string_equal(field_peek(group, "metadata", "name", NULL), MADE);
+    assert_string_equal(field_peek(group, "metadata", "namespace", NULL), "ns");
+    assert_string_equal(field_peek(group, "metadata", "annotations", MADE_ANNOTATION, NULL),
+                        "{\"minMember\":4}");
+    const json_t *owner =
+        json_array_get(json_object_get(json_object_get(group, "metadata"), "ownerReferences"), 0);
+    assert_string_equal(field_peek(owner, "kind", NULL), "Job");
+    assert_string_equal(field_peek(owner, "uid", NULL), "uj");
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(group, "spec"), "minMember")), 4);
+    cleanup_json json_t *link = body_of(x->w, LINK("p"), 0);
+    assert_string_equal(field_peek(link, "metadata", "uid", NULL), "up");
+    assert_string_equal(field_peek(link, "metadata", "annotations", "pod-group-name", NULL), MADE);
+}
+
+static void what_is_there_is_used_as_it_is(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    answers(x, MAKE, 409, "{message: already exists}"); /* the watch is behind */
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    answers_link(x, JOB_POD("q", "uq"), "q", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "in " MADE " as -");
+    show_group(x, "{metadata: {name: " MADE ", resourceVersion: '7'}, spec: {minMember: 3}}");
+    show_pod(x, JOB_POD("q", "uq"));
+    assert_state(x, "q", "in " MADE " as -");
+    idle(x);
+    assert_int_equal(count(x, MAKE), 1);
+    assert_int_equal(count(x, "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/" MADE), 0);
+}
+
+static void nothing_is_made_before_what_there_is_was_listed(void **state)
+{
+    struct gfixture *x = *state;
+    grouper_ready(x->grouper, &dialect_kai, false);
+    answers(x, JOB, 200, JOB_OF(""));
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    until(x, count(x, JOB) == 1);
+    idle(x);
+    assert_string_equal(state_of(x, "p"), WAITS);
+    show_group(x, "{metadata: {name: " MADE ", resourceVersion: '7'}, spec: {minMember: 3}}");
+    grouper_ready(x->grouper, &dialect_kai, true);
+    assert_state(x, "p", "in " MADE " as -");
+    assert_int_equal(count(x, MAKE), 0);
+}
+
+static void one_that_is_deleted_is_made_again_for_a_new_pod(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    answers_link(x, JOB_POD("q", "uq"), "q", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "in " MADE " as -");
+    cleanup_free char *made = xstrdup(fake_body(x->w->api, MAKE, 0));
+    show_group(x, made);
+    group_gone(x, MADE);
+    idle(x);
+    assert_int_equal(count(x, MAKE), 1);
+    show_pod(x, JOB_POD("q", "uq"));
+    assert_state(x, "q", "in " MADE " as -");
+    assert_int_equal(count(x, MAKE), 2);
+}
+
+/* ---- who is left alone ---- */
+
+static void pods_that_are_none_of_ours_are_left_alone(void **state)
+{
+    struct gfixture *x = *state;
+    static const char *const pods[] = {
+        POD_OF("p", "up", "apiVersion: batch/v1, kind: Job", "train", "uj", ", nodeName: n1"),
+        "{metadata: {name: p, namespace: ns, uid: up}, spec: {schedulerName: other}}",
+        "{metadata: {name: p, namespace: ns, uid: up}, spec: {schedulerName: kai-scheduler}, "
+        "status: {phase: Succeeded}}",
+        "{metadata: {name: p, namespace: ns, uid: up, deletionTimestamp: '2024-02-29T12:00:00Z'}, "
+        "spec: {schedulerName: kai-scheduler}}",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
+        show_pod(x, pods[i]);
+        idle(x);
+        assert_string_equal(state_of(x, "p"), "alone");
+    }
+    assert_int_equal(count(x, JOB), 0);
+    assert_int_equal(count(x, LINK("p")), 0);
+}
+
+static void an_owner_may_refuse(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(", annotations: {muster.dev/make-podgroup: 'false'}"));
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "alone");
+    show_pod(x, JOB_POD("p", "up")); /* and it stays so */
+    assert_string_equal(state_of(x, "p"), "alone");
+    idle(x);
+    assert_int_equal(count(x, JOB), 1);
+    assert_int_equal(count(x, MAKE), 0);
+}
+
+/* ---- things that happen meanwhile ---- */
+
+static void nothing_is_made_for_a_pod_that_is_gone(void **state)
+{
+    struct gfixture *x = *state;
+    cleanup_free char *job = json_of(JOB_OF(""));
+    fake_answer_late(x->w->api, JOB, 200, job);
+    show_pod(x, JOB_POD("p", "up"));
+    until(x, count(x, JOB) == 1);
+    grouper_pod_gone(x->grouper, "ns", "p");
+    fake_release(x->w->api);
+    idle(x);
+    assert_int_equal(count(x, MAKE), 0);
+    assert_int_equal(count(x, LINK("p")), 0);
+}
+
+static void nothing_is_made_when_the_last_who_needs_it_leaves(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    fake_answer(x->w->api, MAKE, 500, "{}");
+    fake_answer(x->w->api, MAKE, 201, "{}");
+    show_pod(x, JOB_POD("p", "up"));
+    until(x, count(x, MAKE) == 1);
+    grouper_pod_gone(x->grouper, "ns", "p");
+    idle(x);
+    assert_in_range(count(x, MAKE), 1, 2); /* the second may have been on its way */
+    assert_int_equal(count(x, LINK("p")), 0);
+}
+
+static void a_pod_that_is_created_anew_is_another(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    answers(x, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 409, "{\"message\":\"the UID in the precondition\"}");
+    answers_link(x, JOB_POD("p", "second"), "p", MADE);
+    show_pod(x, JOB_POD("p", "first"));
+    until(x, count(x, LINK("p")) == 1);
+    idle(x);
+    show_pod(x, JOB_POD("p", "second"));
+    assert_state(x, "p", "in " MADE " as -");
+    assert_int_equal(count(x, LINK("p")), 2);
+    cleanup_json json_t *link = body_of(x->w, LINK("p"), 1);
+    assert_string_equal(field_peek(link, "metadata", "uid", NULL), "second");
+}
+
+static void what_the_watch_shows_late_does_not_unlink(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "in " MADE " as -");
+    show_pod(x, JOB_POD("p", "up")); /* older than the link */
+    assert_string_equal(state_of(x, "p"), "in " MADE " as -");
+    show_pod(x, "{metadata: {name: p, namespace: ns, uid: up, annotations: {pod-group-name: " MADE
+                "}}, spec: {schedulerName: kai-scheduler}}");
+    assert_string_equal(state_of(x, "p"), "in " MADE " as -");
+    idle(x);
+    assert_int_equal(count(x, LINK("p")), 1);
+    /* From now on its word counts. */
+    show_pod(x, JOB_POD("p", "up"));
+    assert_string_equal(state_of(x, "p"), WAITS);
+    assert_state(x, "p", "in " MADE " as -");
+    assert_int_equal(count(x, LINK("p")), 2);
+}
+
+/* ---- what goes wrong ---- */
+
+static void a_rule_that_is_missing_is_named(void **state)
+{
+    struct gfixture *x = *state;
+    log_setup(LOG_ERROR, LOG_TEXT);
+    fake_answer(x->w->api, JOB, 403, "{\"message\":\"jobs is forbidden\"}");
+    answers(x, JOB, 200, JOB_OF(""));
+    fake_answer(x->w->api, MAKE, 403, "{\"message\":\"podgroups is forbidden\"}");
+    answers(x, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 403, "{\"message\":\"pods is forbidden\"}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: Job ns/train may not be read: grant muster "
+                 "get, list and watch of jobs in API group batch");
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: muster may not create it: grant create of "
+                 "podgroups in API group scheduling.run.ai");
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: it may not be linked to it: grant muster "
+                 "patch of pods");
+    assert_state(x, "p", "in " MADE " as -");
+}
+
+static void an_owner_that_does_not_exist_is_waited_for(void **state)
+{
+    struct gfixture *x = *state;
+    fake_answer(x->w->api, JOB, 404, "{\"message\":\"not found\"}");
+    answers(x, JOB, 200, "{metadata: {name: train, namespace: ns, uid: another}}");
+    answers(x, JOB, 200, JOB_OF(""));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "waits: its PodGroup cannot be made: Job ns/train does not exist");
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: Job ns/train was deleted and created anew");
+    assert_state(x, "p", "in " MADE " as -");
+}
+
+static void what_an_owner_says_wrongly_is_told(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(", annotations: {kai.scheduler/batch-min-member: many}"));
+    fake_answer(x->w->api, "POST /api/v1" NS "/events", 201, "{}");
+    show_pod(x, JOB_POD("p", "up"));
+    until(x, strstr(state_of(x, "p"), "kai.scheduler/batch-min-member"));
+    assert_non_null(strstr(state_of(x, "p"), "Job ns/train"));
+    until(x, count(x, "POST /api/v1" NS "/events") == 1); /* it has been so for long */
+    idle(x);
+    idle(x);
+    assert_int_equal(count(x, "POST /api/v1" NS "/events"), 1);
+    cleanup_json json_t *event = body_of(x->w, "POST /api/v1" NS "/events", 0);
+    assert_string_equal(field_peek(event, "reason", NULL), "PodGroupNotMade");
+    assert_string_equal(field_peek(event, "involvedObject", "apiVersion", NULL), "batch/v1");
+    assert_string_equal(field_peek(event, "involvedObject", "kind", NULL), "Job");
+    assert_string_equal(field_peek(event, "involvedObject", "name", NULL), "train");
+}
+
+static void a_crd_that_is_missing_is_named(void **state)
+{
+    struct gfixture *x = *state;
+    groups_serve(x->w->groups, &dialect_kai, NULL, false);
+    answers(x, JOB, 200, JOB_OF(""));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: PodGroups of scheduling.run.ai are not "
+                 "served; install their CRD, or set podGroupDialect to one that is");
+    groups_serve(x->w->groups, &dialect_kai, "v2alpha2", true);
+    grouper_ready(x->grouper, &dialect_kai, true);
+    assert_state(x, "p", "in " MADE " as -");
+}
+
+static void what_the_server_refuses_is_told_and_tried_again(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    fake_answer(x->w->api, MAKE, 503, "{\"message\":\"overloaded\"}");
+    fake_answer(x->w->api, MAKE, 422, "{\"message\":\"spec.queue: is required\"}");
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "waits: its PodGroup cannot be made: PodGroup ns/" MADE ": overloaded");
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: PodGroup ns/" MADE
+                 ": spec.queue: is required");
+    assert_state(x, "p", "in " MADE " as -");
+    assert_int_equal(count(x, MAKE), 3);
+}
+
+/* ---- kinds that are not in the table ---- */
+
+#define FOO_POD(scheduler)                                                                         \
+    "{metadata: {name: p, namespace: ns, uid: up, ownerReferences: [{apiVersion: example.com/v1, " \
+    "kind: Foo, name: f, uid: uf, controller: true}]}, spec: {schedulerName: " scheduler "}}"
+
+static void a_kind_that_nobody_knows_is_found_out(void **state)
+{
+    struct gfixture *x = *state;
+    fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
+    answers(x, "GET /apis/example.com/v1", 200,
+            "{resources: [{name: foos/status, kind: Foo, namespaced: true}, {name: foos, kind: "
+            "Foo, namespaced: true}]}");
+    answers(x, "GET /apis/example.com/v1" NS "/foos/f", 200,
+            "{apiVersion: example.com/v1, kind: Foo, metadata: {name: f, namespace: ns, uid: uf}}");
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, FOO_POD("kai-scheduler"), "p", "pg-f-uf");
+    show_pod(x, FOO_POD("kai-scheduler"));
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: kind Foo of example.com/v1 is not served");
+    assert_state(x, "p", "in pg-f-uf as -");
+}
+
+static void an_owner_that_may_not_be_read_asks_for_nothing(void **state)
+{
+    struct gfixture *x = *state;
+    struct workload_custom foo = {letters("example.com/v1"), letters("Foo"),
+                                  letters("spec.replicas"), NULL};
+    x->rules.customs = &foo;
+    x->rules.n_customs = 1;
+    fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
+    show_pod(x, FOO_POD("other"));
+    assert_string_equal(state_of(x, "p"), WAITS); /* it might have asked */
+    assert_state(x, "p", "alone");
+}
+
+/* ---- following ---- */
+
+#define RAY_OF(version, workers)                                                                   \
+    "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ns, uid: ur, "     \
+    "resourceVersion: '" version "', generation: " version                                         \
+    "}, spec: {headGroupSpec: {}, workerGroupSpecs: [{groupName: w, replicas: " workers            \
+    ", minReplicas: " workers "}]}}"
+#define RAY_POD(name, uid)                                                                         \
+    "{apiVersion: v1, kind: Pod, metadata: {name: " name ", namespace: ns, uid: " uid              \
+    ", resourceVersion: '3', labels: {ray.io/node-type: worker, ray.io/group: w}, "                \
+    "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: ur, "             \
+    "controller: true}]}, spec: {schedulerName: kai-scheduler}}"
+#define RAY_MADE  "pg-ray-ur"
+#define RAY_PATCH "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/" RAY_MADE
+
+/* The list that the watch begins with. */
+static void lists_rays(struct gfixture *x, const char *item)
+{
+    cleanup_free char *json = json_of(item);
+    cleanup_free char *list =
+        xasprintf("{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[%s]}", json);
+    fake_answer(x->w->api, RAYS, 200, list);
+}
+
+static void pushes_ray(struct gfixture *x, const char *item)
+{
+    cleanup_free char *json = json_of(item);
+    cleanup_free char *line = xasprintf("{\"type\":\"MODIFIED\",\"object\":%s}\n", json);
+    until(x, count(x, W_RAYS) >= 1);
+    idle(x);
+    fake_push(x->w->api, W_RAYS, line, FAKE_OPEN);
+}
+
+/* The pod, linked, as it is read when its owner has changed. */
+static char *linked_ray_pod(void)
+{
+    cleanup_free char *plain = json_of(RAY_POD("p", "up"));
+    cleanup_json json_t *pod = json_loads(plain, 0, NULL);
+    json_object_set_new(json_object_get(pod, "metadata"), "annotations",
+                        json_pack("{s:s}", "pod-group-name", RAY_MADE));
+    return json_dumps(pod, JSON_COMPACT);
+}
+
+/* A RayCluster of two workers has its PodGroup, which the watch shows, and one linked pod. */
+static void make_ray(struct gfixture *x)
+{
+    cleanup_free char *pod = linked_ray_pod();
+    answers(x, RAY, 200, RAY_OF("1", "2"));
+    lists_rays(x, RAY_OF("1", "2"));
+    answers(x, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 200, pod);
+    fake_answer(x->w->api, "GET " POD("p"), 200, pod);
+    show_pod(x, RAY_POD("p", "up"));
+    assert_state(x, "p", "in " RAY_MADE " as -");
+    cleanup_json json_t *made = body_of(x->w, MAKE, 0);
+    json_object_set_new(json_object_get(made, "metadata"), "resourceVersion", json_string("9"));
+    cleanup_free char *text = json_dumps(made, JSON_COMPACT);
+    show_group(x, text);
+    cleanup_json json_t *link = body_of(x->w, LINK("p"), 0);
+    assert_string_equal(field_peek(link, "metadata", "labels", "kai.scheduler/subgroup-name", NULL),
+                        "w");
+}
+
+static void W01_scale_is_followed(void **state)
+{
+    struct gfixture *x = *state;
+    make_ray(x);
+    answers(x, RAY_PATCH, 200, "{}");
+    pushes_ray(x, RAY_OF("2", "5"));
+    until(x, count(x, RAY_PATCH) == 1);
+    idle(x);
+    assert_int_equal(count(x, RAY_PATCH), 1);
+    cleanup_json json_t *patch = body_of(x->w, RAY_PATCH, 0);
+    assert_string_equal(field_peek(patch, "metadata", "resourceVersion", NULL), "9");
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(patch, "spec"), "minMember")), 6);
+}
+
+static void a_change_that_changes_nothing_is_not_written(void **state)
+{
+    struct gfixture *x = *state;
+    make_ray(x);
+    pushes_ray(x, RAY_OF("2", "2"));
+    until(x, count(x, "GET " POD("p")) >= 1);
+    idle(x);
+    assert_int_equal(count(x, RAY_PATCH), 0);
+}
+
+static void a_conflict_is_tried_again(void **state)
+{
+    struct gfixture *x = *state;
+    make_ray(x);
+    fake_answer(x->w->api, RAY_PATCH, 409, "{\"message\":\"modified\"}");
+    answers(x, RAY_PATCH, 200, "{}");
+    pushes_ray(x, RAY_OF("2", "5"));
+    until(x, count(x, RAY_PATCH) == 2);
+}
+
+static void a_right_to_write_that_is_missing_is_asked_for_again(void **state)
+{
+    struct gfixture *x = *state;
+    log_setup(LOG_ERROR, LOG_TEXT);
+    make_ray(x);
+    fake_answer(x->w->api, RAY_PATCH, 403, "{\"message\":\"podgroups is forbidden\"}");
+    answers(x, RAY_PATCH, 200, "{}");
+    pushes_ray(x, RAY_OF("2", "5"));
+    until(x, count(x, RAY_PATCH) == 2);
+}
+
+static void what_was_made_before_a_restart_is_found_and_followed(void **state)
+{
+    struct gfixture *x = *state;
+    cleanup_free char *text = linked_ray_pod();
+    answers(x, RAY, 200, RAY_OF("1", "2"));
+    lists_rays(x, RAY_OF("1", "2"));
+    fake_answer(x->w->api, "GET " POD("p"), 200, text);
+    /* Pods are listed before PodGroups. */
+    grouper_ready(x->grouper, &dialect_kai, false);
+    show_pod(x, text);
+    show_group(x, "{metadata: {name: " RAY_MADE ", namespace: ns, resourceVersion: '9', "
+                  "annotations: {muster.dev/made: '{\"minMember\":3,\"subGroups\":[{\"name\":"
+                  "\"headgroup\",\"minMember\":1},{\"name\":\"w\",\"minMember\":2}]}'}, "
+                  "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: "
+                  "ur}]}, spec: {minMember: 3, subGroups: [{name: headgroup, minMember: 1}, {name: "
+                  "w, minMember: 2}]}}");
+    grouper_ready(x->grouper, &dialect_kai, true);
+    until(x, count(x, W_RAYS) == 1);
+    idle(x);
+    assert_int_equal(count(x, MAKE), 0);
+    assert_int_equal(count(x, LINK("p")), 0);
+    assert_int_equal(count(x, RAY_PATCH), 0);
+    answers(x, RAY_PATCH, 200, "{}");
+    pushes_ray(x, RAY_OF("2", "5"));
+    until(x, count(x, RAY_PATCH) == 1);
+}
+
+/* ---- many at once ---- */
+
+#define MANY 40
+
+/* Pods of as many Jobs, whose answers are kept back. */
+static void show_many(struct gfixture *x)
+{
+    for (int i = 0; i < MANY; i++) {
+        cleanup_free char *route = xasprintf("GET /apis/batch/v1" NS "/jobs/train%d", i);
+        cleanup_free char *pod =
+            xasprintf("{metadata: {name: p%d, namespace: ns, uid: u%d, ownerReferences: "
+                      "[{apiVersion: batch/v1, kind: Job, name: train%d, uid: uj%d, controller: "
+                      "true}]}, spec: {schedulerName: kai-scheduler}}",
+                      i, i, i, i);
+        fake_answer_late(x->w->api, route, 404, "{}");
+        show_pod(x, pod);
+    }
+}
+
+static size_t jobs_asked_for(struct gfixture *x)
+{
+    size_t n = 0;
+    for (int i = 0; i < MANY; i++) {
+        cleanup_free char *route = xasprintf("GET /apis/batch/v1" NS "/jobs/train%d", i);
+        n += count(x, route) > 0;
+    }
+    return n;
+}
+
+static void a_burst_goes_a_few_at_a_time(void **state)
+{
+    struct gfixture *x = *state;
+    show_many(x);
+    until(x, jobs_asked_for(x) == 8);
+    idle(x);
+    assert_int_equal(jobs_asked_for(x), 8);
+    fake_release(x->w->api);
+    until(x, jobs_asked_for(x) == MANY);
+}
+
+static void bindings_go_first(void **state)
+{
+    struct gfixture *x = *state;
+    fake_answer_late(x->w->api, BINDING, 201, "{}");
+    pod_effect(x->w, GANG_BIND, "p", "u1", "n1");
+    until(x, count(x, BINDING) == 1);
+    show_many(x);
+    until(x, jobs_asked_for(x) == 1);
+    idle(x);
+    assert_int_equal(jobs_asked_for(x), 1);
+    fake_release(x->w->api);
+    until(x, jobs_asked_for(x) == MANY);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        GTEST(one_is_made_and_its_pods_are_linked),
+        GTEST(what_is_there_is_used_as_it_is),
+        GTEST(nothing_is_made_before_what_there_is_was_listed),
+        GTEST(one_that_is_deleted_is_made_again_for_a_new_pod),
+        GTEST(pods_that_are_none_of_ours_are_left_alone),
+        GTEST(an_owner_may_refuse),
+        GTEST(nothing_is_made_for_a_pod_that_is_gone),
+        GTEST(nothing_is_made_when_the_last_who_needs_it_leaves),
+        GTEST(a_pod_that_is_created_anew_is_another),
+        GTEST(what_the_watch_shows_late_does_not_unlink),
+        GTEST(a_rule_that_is_missing_is_named),
+        GTEST(an_owner_that_does_not_exist_is_waited_for),
+        GTEST(what_an_owner_says_wrongly_is_told),
+        GTEST(a_crd_that_is_missing_is_named),
+        GTEST(what_the_server_refuses_is_told_and_tried_again),
+        GTEST(a_kind_that_nobody_knows_is_found_out),
+        GTEST(an_owner_that_may_not_be_read_asks_for_nothing),
+        GTEST(W01_scale_is_followed),
+        GTEST(a_change_that_changes_nothing_is_not_written),
+        GTEST(a_conflict_is_tried_again),
+        GTEST(a_right_to_write_that_is_missing_is_asked_for_again),
+        GTEST(what_was_made_before_a_restart_is_found_and_followed),
+        GTEST(a_burst_goes_a_few_at_a_time),
+        GTEST(bindings_go_first),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
