@@ -169,6 +169,27 @@ static const struct {
      "FILE:1: schedulerNames: \"a\" is there twice: write it once\n"},
     {"schedulerNames: [a, '']\n",
      "FILE:1: schedulerNames: an entry is empty: write the name of a scheduler\n"},
+    {"podGroupNamespaces: ml\n", "FILE:1: podGroupNamespaces: has the wrong shape: write a list of "
+                                 "which each entry is the name "
+                                 "of a namespace\n"},
+    {"podGroupNamespaces: [a, b]\npodGroupExceptNamespaces: [c, b]\n",
+     "FILE:1: podGroupNamespaces: b is in podGroupExceptNamespaces too: remove it from one of the "
+     "two\n"},
+    {"podGroupNamespaces: [kube-system]\n",
+     "FILE:1: podGroupNamespaces: kube-system is in podGroupExceptNamespaces too: remove it from "
+     "one of the two\n"},
+    {"podGroupDialect: scheduling.run.ai\n",
+     "FILE:1: podGroupDialect: \"scheduling.run.ai\" is not one of: kai, volcano, x-k8s or sigs, "
+     "for pods that ask for none\n"},
+    {"workloads: [TrainSet:spec.workers]\n",
+     "FILE:1: workloads: \"TrainSet:spec.workers\" is no workload: write API version, kind, path "
+     "of "
+     "the number of pods and, if there is one, path of the minimum, such as "
+     "example.com/v1/TrainSet:spec.workers:spec.minWorkers\n"},
+    {"workloads:\n- example.com/v1/TrainSet:spec..workers\n",
+     "FILE:1: workloads: \"example.com/v1/TrainSet:spec..workers\": \"spec..workers\" is no path "
+     "of "
+     "a field: write one such as spec.workers, spec.groups[*].replicas or spec.tasks.*.replicas\n"},
     {"- a\n", "FILE:1: is no mapping: write lines of the form \"key: value\"\n"},
     {"just text\n", "FILE:1: is no mapping: write lines of the form \"key: value\"\n"},
     {"maxHolds: 3\n---\nmaxHolds: 4\n",
@@ -197,6 +218,78 @@ static const struct {
      "FILE:2: bogusKey: unknown key; \"muster serve --help\" lists them all\n"
      "FILE:4: maxHolds: \"no\" is no whole number\n"},
 };
+
+/* What is written of kinds of workloads, and what comes of it. */
+static void a_kind_of_workload_is_taken_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *api_version, *kind, *replicas, *minimum;
+    } good[] = {
+        {"example.com/v1/TrainSet:spec.workers:spec.minWorkers", "example.com/v1", "TrainSet",
+         "spec.workers", "spec.minWorkers"},
+        {"v1/Thing:spec.groups[*].replicas", "v1", "Thing", "spec.groups[*].replicas", NULL},
+        {"a.b-c.d/v1beta1/K2:spec.tasks.*.replicas", "a.b-c.d/v1beta1", "K2",
+         "spec.tasks.*.replicas", NULL},
+    };
+    static const char *const bad[] = {
+        "",
+        "Kind",
+        "v1/Kind",
+        "v1/Kind:",
+        ":spec.replicas",
+        "/Kind:spec.replicas",
+        "a/b/c/Kind:spec.replicas",
+        "/v1/Kind:spec.replicas",
+        "v1/:spec.replicas",
+        "v1/Ki nd:spec.replicas",
+        "v1/Kind:spec.replicas:",
+        "v1/Kind:spec.replicas:spec.min:more",
+        "v1/Kind:.replicas",
+        "v1/Kind:spec.[*]",
+        "v1/Kind:spec[0].replicas",
+        "v1/Kind:spec.*x",
+    };
+    struct config_workload w;
+    struct err err;
+    for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+        if (config_workload(good[i].text, &w, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_string_equal(w.api_version, good[i].api_version);
+        assert_string_equal(w.kind, good[i].kind);
+        assert_string_equal(w.replicas, good[i].replicas);
+        assert_true(str_eq(w.minimum, good[i].minimum));
+        config_workload_done(&w);
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+        if (config_workload(bad[i], &w, &err) == 0)
+            fail_msg("\"%s\" is taken", bad[i]);
+}
+
+static void lists_have_defaults_that_can_be_emptied(void **state)
+{
+    (void)state;
+    struct config *c = config_defaults();
+    assert_true(c->make_pod_groups);
+    assert_int_equal(c->pod_group_schedulers.n, 3);
+    assert_string_equal(c->pod_group_schedulers.items[1], "volcano");
+    assert_int_equal(c->pod_group_except_namespaces.n, 1);
+    assert_string_equal(config_dialects[c->pod_group_dialect], "kai");
+    config_free(c);
+    cleanup_free char *mistakes =
+        load("makePodGroups: false\npodGroupSchedulers: []\npodGroupExceptNamespaces: []\n"
+             "podGroupNamespaces: [kube-system, ml]\npodGroupDialect: x-k8s\n"
+             "workloads: ['v1/Kind:spec.replicas']\n",
+             &c);
+    assert_string_equal(mistakes, "");
+    assert_false(c->make_pod_groups);
+    assert_int_equal(c->pod_group_schedulers.n, 0);
+    assert_int_equal(c->pod_group_except_namespaces.n, 0);
+    assert_int_equal(c->pod_group_namespaces.n, 2);
+    assert_string_equal(config_dialects[c->pod_group_dialect], "x-k8s");
+    assert_string_equal(c->workloads.items[0], "v1/Kind:spec.replicas");
+    config_free(c);
+}
 
 static void every_mistake_is_named_with_its_line(void **state)
 {
@@ -330,6 +423,8 @@ int main(void)
         cmocka_unit_test(every_key_can_be_set),
         cmocka_unit_test(the_price_of_a_setting_is_told),
         cmocka_unit_test(empty_files_are_the_defaults),
+        cmocka_unit_test(a_kind_of_workload_is_taken_apart),
+        cmocka_unit_test(lists_have_defaults_that_can_be_emptied),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
         cmocka_unit_test(broken_yaml_has_its_line),
         cmocka_unit_test(truncation_anywhere_is_survived),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/extender.h"
+#include "server/grouping.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -326,9 +327,65 @@ static void every_changed_byte_is_survived(void **state)
     }
 }
 
+/* A pod that filter sees before the watch does must not pass for an ordinary one. */
+static void W01_a_pod_whose_group_is_to_be_made_says_so(void **state)
+{
+    (void)state;
+    struct config *config = config_defaults();
+    struct workload_rules *rules = grouping_new(config);
+    static const struct {
+        const char *spec;
+        bool waits;
+    } cases[] = {
+        {"{\"schedulerName\":\"volcano\"}", true},
+        {"{\"schedulerName\":\"default-scheduler\"}", false},
+        {"{\"schedulerName\":\"volcano\",\"nodeName\":\"n\"}", false},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_free char *body =
+            xasprintf("{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u\"},"
+                      "\"spec\":%s},\"NodeNames\":[\"a\"]}",
+                      cases[i].spec);
+        struct extender_args a = {0};
+        struct err err;
+        if (extender_parse(EXTENDER_FILTER, body, strlen(body), rules, &a, &err) < 0)
+            fail_msg("%s", err.text);
+        assert_int_equal(a.pod->awaits_group != NULL, cases[i].waits);
+        extender_args_done(&a);
+    }
+    grouping_free(rules);
+    config_free(config);
+}
+
+/* The settings as the rules understand them. */
+static void settings_become_rules(void **state)
+{
+    (void)state;
+    struct config *c = config_defaults();
+    struct workload_rules *rules = grouping_new(c);
+    assert_true(rules->on);
+    assert_string_equal(rules->home, "scheduling.run.ai");
+    assert_int_equal(rules->n_schedulers, 3);
+    assert_int_equal(rules->n_customs, 0);
+    grouping_free(rules);
+    c->pod_group_dialect = 3;
+    char *entry = xstrdup("example.com/v1/TrainSet:spec.workers:spec.minWorkers");
+    c->workloads = (struct config_list){xcalloc(1, sizeof entry), 1};
+    c->workloads.items[0] = entry;
+    rules = grouping_new(c);
+    assert_string_equal(rules->home, "scheduling.sigs.k8s.io");
+    assert_int_equal(rules->n_customs, 1);
+    assert_string_equal(rules->customs[0].api_version, "example.com/v1");
+    assert_string_equal(rules->customs[0].minimum, "spec.minWorkers");
+    grouping_free(rules);
+    config_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(W01_a_pod_whose_group_is_to_be_made_says_so),
+        cmocka_unit_test(settings_become_rules),
         cmocka_unit_test(filter_takes_both_forms_and_any_case),
         cmocka_unit_test(chosen_nodes_are_echoed_byte_for_byte),
         cmocka_unit_test(filter_replies_with_names),
