@@ -415,6 +415,14 @@ static int take_name(const struct workload_case *c, struct workload_group *g, st
 
 /* ---- all of it ---- */
 
+/* Where pods are linked by a label, the PodGroup's name must be the value of one. */
+static size_t longest_name(const char *api_group)
+{
+    bool label =
+        str_eq(api_group, "scheduling.x-k8s.io") || str_eq(api_group, "scheduling.sigs.k8s.io");
+    return label ? NAME_LABEL_MAX : NAME_OBJECT_MAX;
+}
+
 static int fill(struct workload_case *c, struct workload_group *g, struct err *err)
 {
     bool volcano = strcmp(g->api_group, VOLCANO) == 0;
@@ -424,7 +432,7 @@ static int fill(struct workload_case *c, struct workload_group *g, struct err *e
     if (own_minimum(c, g, err) < 0 || take_name(c, g, err) < 0)
         return -1;
     char *raw = g->name;
-    g->name = name_object(raw);
+    g->name = name_object(raw, longest_name(g->api_group));
     free(raw);
     if (volcano && g->min_member > 0 &&
         requests_times(case_pod(c), g->min_member, &g->min_resources, err) < 0)

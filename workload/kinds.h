@@ -94,9 +94,12 @@ bool is_our_scheduler(const struct workload_rules *rules, const json_t *pod);
 
 /* ---- names (name.c); the caller frees them ---- */
 
-/* As the name of an object: at most 253 of [a-z0-9.-]. A name that is not one already, or too long,
- * is changed, and ends with a hash of what it was: the same text always gives the same name. */
-char *name_object(const char *text);
+#define NAME_OBJECT_MAX 253
+#define NAME_LABEL_MAX  63 /* of the value of a label */
+/* As the name of an object: at most so many of [a-z0-9.-]. A name that is not one already, or too
+ * long, is changed, and ends with a hash of what it was: the same text always gives the same name.
+ */
+char *name_object(const char *text, size_t most);
 /* As the name of a part: at most 63 of [a-z0-9-]. */
 char *name_part(const char *text);
 bool is_object_name(const char *text);

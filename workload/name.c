@@ -7,7 +7,7 @@
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-enum { OBJECT_MAX = 253, PART_MAX = 63, HASH_LEN = 17 /* "-" and 16 digits */ };
+enum { HASH_LEN = 17 /* "-" and 16 digits */ };
 
 /* FNV-1a: stable for ever, and names need no more; whoever wants two of his own objects to share
  * a PodGroup can simply say so. */
@@ -39,6 +39,8 @@ static char *make_name(const char *text, const char *inner, size_t most)
             continue;
         buf_putc(&b, strchr(inner, c) ? c : '-');
     }
+    if (b.len && b.data[b.len - 1] == '.') /* no dot before a hyphen */
+        b.data[b.len - 1] = '-';
     buf_printf(&b, "%s%016" PRIx64, b.len ? "-" : "x", hash(text));
     return buf_steal(&b);
 }
@@ -51,16 +53,15 @@ static bool has_empty_label(const char *text)
 
 bool is_object_name(const char *text)
 {
-    return fits(text, LOWER DIGITS "-.", LOWER DIGITS, OBJECT_MAX) && !has_empty_label(text);
+    return fits(text, LOWER DIGITS "-.", LOWER DIGITS, NAME_OBJECT_MAX) && !has_empty_label(text);
 }
 
-char *name_object(const char *text)
+char *name_object(const char *text, size_t most)
 {
-    return make_name(text, has_empty_label(text) ? LOWER DIGITS "-" : LOWER DIGITS "-.",
-                     OBJECT_MAX);
+    return make_name(text, has_empty_label(text) ? LOWER DIGITS "-" : LOWER DIGITS "-.", most);
 }
 
 char *name_part(const char *text)
 {
-    return make_name(text, LOWER DIGITS "-", PART_MAX);
+    return make_name(text, LOWER DIGITS "-", NAME_LABEL_MAX);
 }

@@ -355,6 +355,38 @@ static void test_long_names_are_cut_and_stay_apart(void **state)
     free(got[1]);
 }
 
+/* There the name becomes the value of a label on each pod. */
+static void test_names_fit_into_labels_where_these_link(void **state)
+{
+    (void)state;
+    static char *homes[] = {(char *)(uintptr_t) "scheduling.x-k8s.io",
+                            (char *)(uintptr_t) "scheduling.sigs.k8s.io"};
+    static const char owner[] =
+        "{apiVersion: example.com/v1, kind: Odd, metadata: {name: a-name-that-is-not.short, uid: "
+        "01234567-89ab-cdef-0123-456789abcdef}}";
+    struct workload_rules rules = fixture_rules();
+    static char *ours[] = {(char *)(uintptr_t) "other"};
+    rules.schedulers = ours;
+    rules.n_schedulers = 1;
+    for (size_t i = 0; i < ARRAY_SIZE(homes); i++) {
+        rules.home = homes[i];
+        cleanup_free char *words = ask(
+            &rules,
+            "{metadata: {name: p, uid: pu, ownerReferences: [{apiVersion: example.com/v1, kind: "
+            "Odd, name: a-name-that-is-not.short, uid: 01234567-89ab-cdef-0123-456789abcdef}]},"
+            " spec: {schedulerName: other}}",
+            owner);
+        char *from = strchr(words, ' ') + 1;
+        cleanup_free char *name = xstrndup(from, strcspn(from, " "));
+        assert_int_equal(strlen(name), 63);
+        assert_true(is_object_name(name));
+    }
+    /* A cut behind a dot. */
+    cleanup_free char *cut = name_object(
+        "0123456789012345678901234567890123456789abcde.more-than-there-is-room-for", 63);
+    assert_true(is_object_name(cut));
+}
+
 static void test_names_of_objects_and_parts(void **state)
 {
     static const struct {
@@ -372,7 +404,8 @@ static void test_names_of_objects_and_parts(void **state)
     };
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        cleanup_free char *object = name_object(names[i].text), *part = name_part(names[i].text);
+        cleanup_free char *object = name_object(names[i].text, NAME_OBJECT_MAX),
+                          *part = name_part(names[i].text);
         assert_true(is_object_name(object));
         assert_true(is_object_name(part));
         assert_true(strlen(part) <= 63);
@@ -398,6 +431,7 @@ int main(void)
         cmocka_unit_test(test_lists_are_bounded),
         cmocka_unit_test(test_W01_lists_of_custom_kinds_are_bounded),
         cmocka_unit_test(test_long_names_are_cut_and_stay_apart),
+        cmocka_unit_test(test_names_fit_into_labels_where_these_link),
         cmocka_unit_test(test_names_of_objects_and_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
