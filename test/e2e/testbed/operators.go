@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -99,6 +100,20 @@ var (
 		},
 	}
 )
+
+// OperatorNamed finds an operator by the name of its program.
+func OperatorNamed(t TB, name string) Operator {
+	t.Helper()
+	var names []string
+	for _, o := range []Operator{KubeRay, JobSet, LeaderWorkerSet, MPIOperator, TrainingOperator} {
+		if o.name == name {
+			return o
+		}
+		names = append(names, o.name)
+	}
+	t.Fatalf("no operator is called %q: %s are", name, strings.Join(names, ", "))
+	return Operator{}
+}
 
 // OperatorOptions choose how an operator is started.
 type OperatorOptions struct {

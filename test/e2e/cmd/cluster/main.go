@@ -27,9 +27,10 @@ func main() {
 	dir := flags.String("dir", "", "where the cluster's data, logs and kubeconfig go (required)")
 	minor := flags.String("kubernetes", testbed.Newest.Minor, "Kubernetes version: 1.36 or 1.33")
 	crds := flags.String("crds", "kai,volcano,sigs,x-k8s", "whose PodGroups are served")
+	operators := flags.String("operators", "", "which run: kuberay, jobset, lws, mpi-operator, training-operator")
 	nodes := flags.Int("nodes", 4, "nodes of two GPUs each to begin with")
 	if len(os.Args) < 2 {
-		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33] [--crds NAME,...] [--nodes N]")
+		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33] [--crds NAME,...] [--operators NAME,...] [--nodes N]")
 	}
 	_ = flags.Parse(os.Args[2:])
 	if *dir == "" {
@@ -52,7 +53,9 @@ func main() {
 	case "down":
 		down(folder)
 	case "run": // what up leaves in the background
-		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) { run(s, folder, *minor, *crds, *nodes) }))
+		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) {
+			run(s, setup{folder, *minor, *crds, *operators, *nodes})
+		}))
 	default:
 		fail("cluster: %q is neither up nor down", os.Args[1])
 	}
@@ -146,20 +149,31 @@ func down(folder string) {
 	fail("process %d does not end", pid)
 }
 
-func run(s *testbed.Script, folder, minor, crds string, nodes int) {
+// setup is what a cluster consists of.
+type setup struct {
+	folder, minor, crds, operators string
+	nodes                          int
+}
+
+func run(s *testbed.Script, want setup) {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
 	version := testbed.Newest
-	if minor == testbed.Earlier.Minor {
+	if want.minor == testbed.Earlier.Minor {
 		version = testbed.Earlier
 	}
-	c := testbed.StartCluster(s, testbed.Options{Kubernetes: version, Dir: folder, Dialects: served(s, crds)})
+	c := testbed.StartCluster(s, testbed.Options{Kubernetes: version, Dir: want.folder, Dialects: served(s, want.crds)})
 	m := c.StartMuster(s, testbed.MusterOptions{})
 	c.StartScheduler(s, testbed.SchedulerOptions{Muster: m})
-	for i := range nodes {
+	for name := range strings.SplitSeq(want.operators, ",") {
+		if name != "" {
+			c.StartOperator(s, testbed.OperatorNamed(s, name), testbed.OperatorOptions{})
+		}
+	}
+	for i := range want.nodes {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 	}
-	if err := os.WriteFile(readyFile(folder), fmt.Appendln(nil, m.Ops), 0o644); err != nil {
+	if err := os.WriteFile(readyFile(want.folder), fmt.Appendln(nil, m.Ops), 0o644); err != nil {
 		s.Fatalf("%v", err)
 	}
 	<-stop
