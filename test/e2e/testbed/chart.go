@@ -6,9 +6,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,20 +168,16 @@ func (i *Installation) StartScheduler(t TB) *Process {
 	kubeconfig := writeKubeconfig(t, c.Dir, "chart-scheduler", c.URL, i.Token(t), c.authority.PEM)
 	config := i.SchedulerConfig + "\nclientConnection: {kubeconfig: " + kubeconfig + "}\n"
 	path := file(t, c.Dir, "chart-scheduler.yaml", []byte(config))
-	port := fmt.Sprint(freePort(t))
-	replacer := strings.NewReplacer("/etc/muster/scheduler.yaml", path, "--secure-port=10259", "--secure-port="+port)
 	var args []string
 	for _, arg := range pod.Containers[1].Args {
-		args = append(args, replacer.Replace(arg))
+		if arg != "--secure-port=10259" {
+			args = append(args, strings.Replace(arg, "/etc/muster/scheduler.yaml", path, 1))
+		}
 	}
-	if joined := strings.Join(args, " "); !strings.Contains(joined, path) || !strings.Contains(joined, port) {
+	if !slices.Contains(args, "--config="+path) || len(args) != len(pod.Containers[1].Args)-1 {
 		t.Fatalf("the chart's arguments are others than expected: %v", pod.Containers[1].Args)
 	}
-	p := c.run(t, "chart-scheduler", tool(t, "kube-scheduler", c.Kubernetes.Version),
-		append(args, "--bind-address=127.0.0.1", "-v=2")...)
-	probe := pod.Containers[1].ReadinessProbe.HTTPGet.Path
-	p.waitReady(t, insecureClient(), "https://127.0.0.1:"+port+probe, 30*time.Second)
-	return p
+	return c.RunScheduler(t, "chart-scheduler", args...)
 }
 
 // musterRights are the account and the role that the chart gives to muster, without those of the

@@ -44,15 +44,28 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 		options.Profiles = []string{corev1.DefaultSchedulerName, "kai-scheduler", "volcano"}
 	}
 	configuration := c.schedulerConfiguration(t, options)
-	port := freePort(t)
-	p := c.run(t, options.Log, tool(t, "kube-scheduler", c.Kubernetes.Version), append(slices.Clone(c.features),
+	return c.RunScheduler(t, options.Log, append(slices.Clone(c.features),
 		"--config", file(t, c.Dir, options.Log+".yaml", configuration),
-		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
-		"--cert-dir", c.Dir, // for the certificate that it signs itself
-		"-v", "2")...)
+		"--cert-dir", c.Dir)...) // for the certificate that it signs itself
+}
+
+// RunScheduler starts a kube-scheduler with these arguments, on a port of its own, and waits until
+// it is ready.
+func (c *Cluster) RunScheduler(t TB, log string, args ...string) *Process {
+	t.Helper()
+	port := freePort(t)
+	p := c.run(t, log, tool(t, "kube-scheduler", c.Kubernetes.Version), append(slices.Clone(args),
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "-v=2")...)
 	// It signs its own certificate, which nobody needs to trust here.
 	p.waitReady(t, insecureClient(), fmt.Sprintf("https://127.0.0.1:%d/readyz", port), 30*time.Second)
 	return p
+}
+
+// SchedulerKubeconfig is a kubeconfig of the cluster's kube-scheduler, with the rights that it has
+// everywhere.
+func (c *Cluster) SchedulerKubeconfig(t TB) string {
+	t.Helper()
+	return writeKubeconfig(t, c.Dir, "scheduler", c.URL, schedulerUser.token, c.authority.PEM)
 }
 
 func (c *Cluster) schedulerConfiguration(t TB, options SchedulerOptions) []byte {
