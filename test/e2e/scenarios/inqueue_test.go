@@ -22,7 +22,7 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 	operator := c.StartOperator(t, testbed.TrainingOperator, testbed.OperatorOptions{
 		Arguments: []string{"--gang-scheduler-name", "volcano"}})
 	job := func(name string) made {
-		c.Apply(t, manifest(pytorchJob, "NAMESPACE", "ml", "NAME", name, "POD", gpuContainer("pytorch"), "RUNPOLICY", "{}"))
+		c.Apply(t, manifest(pytorchJob, "<namespace>", "ml", "<name>", name, "<pod>", gpuContainer("pytorch"), "<runpolicy>", "{}"))
 		g := made{testbed.Volcano, "ml", name, 4, 4}
 		c.Recorder.Expect(testbed.Volcano.Key("ml", name), 4)
 		return g
@@ -93,8 +93,8 @@ func TestW02_MPILauncherAfterWorkers(t *testing.T) {
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(8)))
 	c.StartOperator(t, testbed.MPIOperator, testbed.OperatorOptions{
 		Arguments: []string{"--gang-scheduling", "volcano"}})
-	c.Apply(t, manifest(mpiJob, "NAMESPACE", "hpc", "NAME", "pi", "POD", gpuContainer("worker"),
-		"POLICY", "WaitForWorkersReady", "RUNPOLICY", "{}"))
+	c.Apply(t, manifest(mpiJob, "<namespace>", "hpc", "<name>", "pi", "<pod>", gpuContainer("worker"),
+		"<policy>", "WaitForWorkersReady", "<runpolicy>", "{}"))
 	gang := testbed.InGang(testbed.Volcano, "hpc", "pi")
 	c.Recorder.WaitExist(t, gang, 3, time.Minute)
 	c.Recorder.AllSay(t, gang, 3, "gang hpc/pi: 3 of 4 members exist")

@@ -106,22 +106,22 @@ func manifest(text string, pairs ...string) []byte {
 }
 
 // gpuPod is the pod template of most workloads here, on one line of YAML.
-const gpuPod = `{spec: {containers: [{name: CONTAINER, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]}}`
+const gpuPod = `{spec: {containers: [{name: <container>, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]}}`
 
-func gpuContainer(name string) string { return strings.ReplaceAll(gpuPod, "CONTAINER", name) }
+func gpuContainer(name string) string { return strings.ReplaceAll(gpuPod, "<container>", name) }
 
 // rayCluster has a head and three workers of one GPU each.
 const rayCluster = `
 apiVersion: ray.io/v1
 kind: RayCluster
-metadata: {namespace: NAMESPACE, name: ray, labels: {ray.io/gang-scheduling-enabled: "true"}}
+metadata: {namespace: <namespace>, name: ray, labels: {ray.io/gang-scheduling-enabled: "true"}}
 spec:
   rayVersion: "2.46.0"
   headGroupSpec:
     rayStartParams: {}
-    template: HEAD
+    template: <head>
   workerGroupSpecs:
-  - {groupName: gpu, replicas: 3, minReplicas: 1, maxReplicas: 5, rayStartParams: {}, template: WORKER}
+  - {groupName: gpu, replicas: 3, minReplicas: 1, maxReplicas: 5, rayStartParams: {}, template: <worker>}
 `
 
 // W03: KubeRay makes a PodGroup for each RayCluster, for Volcano or for
@@ -134,48 +134,52 @@ func TestW03_KubeRay(t *testing.T) {
 		c.Namespace(t, scheduler)
 		c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{Namespace: scheduler,
 			Arguments: []string{"--batch-scheduler", scheduler}})
-		c.Apply(t, manifest(rayCluster, "NAMESPACE", scheduler,
-			"HEAD", gpuContainer("ray-head"), "WORKER", gpuContainer("ray-worker")))
+		c.Apply(t, manifest(rayCluster, "<namespace>", scheduler,
+			"<head>", gpuContainer("ray-head"), "<worker>", gpuContainer("ray-worker")))
 	}
-	ofVolcano := made{testbed.Volcano, "volcano", "ray-ray-pg", 4, 4}
 	honoured(t, c, m, func() {
-		c.AddNodes(t, testbed.Node("second", testbed.GPUs(4)), testbed.Node("third", testbed.GPUs(4)))
-	}, ofVolcano, made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 4})
+		c.AddNodes(t, testbed.Node("second", testbed.GPUs(8)), testbed.Node("third", testbed.GPUs(8)))
+	}, made{testbed.Volcano, "volcano", "ray-ray-pg", 4, 4}, made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 4})
 
-	// The cluster grows by two; so does its group, and they run.
-	c.Patch(t, "rayclusters.v1.ray.io", "volcano", "ray",
-		`[{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": 5}]`)
-	c.Recorder.WaitRunning(t, ofVolcano.gang(), 6, time.Minute)
+	// Both clusters grow by two, and the new workers run. The group for Volcano grows
+	// with its cluster; the other one stays as it was made.
+	for _, namespace := range []string{"volcano", "scheduler-plugins"} {
+		c.Patch(t, "rayclusters.v1.ray.io", namespace, "ray",
+			`[{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": 5}]`)
+		c.Recorder.WaitRunning(t, testbed.InNamespace(namespace), 6, time.Minute)
+	}
 	testbed.Within(t, 30*time.Second, "minMember follows", func() error {
 		if now := minMember(t, c, testbed.Volcano, "volcano", "ray-ray-pg"); now != 6 {
 			return fmt.Errorf("it is %d", now)
 		}
 		return nil
 	})
+	made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 6}.asWritten(t, c, m)
 }
 
 // pytorchJob has a master and three workers of one GPU each.
 const pytorchJob = `
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob
-metadata: {namespace: NAMESPACE, name: NAME}
+metadata: {namespace: <namespace>, name: <name>}
 spec:
-  runPolicy: RUNPOLICY
+  runPolicy: <runpolicy>
   pytorchReplicaSpecs:
-    Master: {replicas: 1, restartPolicy: OnFailure, template: POD}
-    Worker: {replicas: 3, restartPolicy: OnFailure, template: POD}
+    Master: {replicas: 1, restartPolicy: OnFailure, template: <pod>}
+    Worker: {replicas: 3, restartPolicy: OnFailure, template: <pod>}
 `
 
 // tfJob has a chief, a parameter server and two workers.
 const tfJob = `
 apiVersion: kubeflow.org/v1
 kind: TFJob
-metadata: {namespace: NAMESPACE, name: NAME}
+metadata: {namespace: <namespace>, name: <name>}
 spec:
+  runPolicy: {}
   tfReplicaSpecs:
-    Chief: {replicas: 1, restartPolicy: OnFailure, template: POD}
-    PS: {replicas: 1, restartPolicy: OnFailure, template: POD}
-    Worker: {replicas: 2, restartPolicy: OnFailure, template: POD}
+    Chief: {replicas: 1, restartPolicy: OnFailure, template: <pod>}
+    PS: {replicas: 1, restartPolicy: OnFailure, template: <pod>}
+    Worker: {replicas: 2, restartPolicy: OnFailure, template: <pod>}
 `
 
 // W03: training-operator makes a PodGroup for each job, for Volcano, or for
@@ -189,10 +193,10 @@ func TestW03_TrainingOperator(t *testing.T) {
 		c.Namespace(t, scheduler)
 		c.StartOperator(t, testbed.TrainingOperator, testbed.OperatorOptions{Namespace: scheduler,
 			Arguments: []string{"--gang-scheduler-name", scheduler}})
-		c.Apply(t, manifest(pytorchJob, "NAMESPACE", scheduler, "NAME", "ddp", "POD", gpuContainer("pytorch"), "RUNPOLICY", "{}"))
-		c.Apply(t, manifest(pytorchJob, "NAMESPACE", scheduler, "NAME", "elastic", "POD", gpuContainer("pytorch"),
-			"RUNPOLICY", "{schedulingPolicy: {minAvailable: 3}}"))
-		c.Apply(t, manifest(tfJob, "NAMESPACE", scheduler, "NAME", "mnist", "POD", gpuContainer("tensorflow")))
+		c.Apply(t, manifest(pytorchJob, "<namespace>", scheduler, "<name>", "ddp", "<pod>", gpuContainer("pytorch"), "<runpolicy>", "{}"))
+		c.Apply(t, manifest(pytorchJob, "<namespace>", scheduler, "<name>", "elastic", "<pod>", gpuContainer("pytorch"),
+			"<runpolicy>", "{schedulingPolicy: {minAvailable: 3}}"))
+		c.Apply(t, manifest(tfJob, "<namespace>", scheduler, "<name>", "mnist", "<pod>", gpuContainer("tensorflow")))
 	}
 	var groups []made
 	for namespace, dialect := range map[string]testbed.Dialect{
@@ -209,15 +213,15 @@ func TestW03_TrainingOperator(t *testing.T) {
 const leaderWorkerSet = `
 apiVersion: leaderworkerset.x-k8s.io/v1
 kind: LeaderWorkerSet
-metadata: {namespace: NAMESPACE, name: NAME}
+metadata: {namespace: <namespace>, name: <name>}
 spec:
   replicas: 2
-  startupPolicy: POLICY
+  startupPolicy: <policy>
   leaderWorkerTemplate:
     size: 3
     workerTemplate:
       spec:
-        schedulerName: SCHEDULER
+        schedulerName: <scheduler>
         containers:
         - name: serve
           image: registry.example/serve:1
@@ -236,7 +240,7 @@ func TestW03_LeaderWorkerSet(t *testing.T) {
 		Config: map[string]any{"gangSchedulingManagement": map[string]any{"schedulerProvider": "volcano"}}})
 	c.Namespace(t, "serving")
 	for name, policy := range map[string]string{"together": "LeaderCreated", "leader-first": "LeaderReady"} {
-		c.Apply(t, manifest(leaderWorkerSet, "NAMESPACE", "serving", "NAME", name, "POLICY", policy, "SCHEDULER", "volcano"))
+		c.Apply(t, manifest(leaderWorkerSet, "<namespace>", "serving", "<name>", name, "<policy>", policy, "<scheduler>", "volcano"))
 	}
 	// Their names carry a hash of the template.
 	var together, leaders []made
@@ -268,17 +272,17 @@ func TestW03_LeaderWorkerSet(t *testing.T) {
 const mpiJob = `
 apiVersion: kubeflow.org/v2beta1
 kind: MPIJob
-metadata: {namespace: NAMESPACE, name: NAME}
+metadata: {namespace: <namespace>, name: <name>}
 spec:
-  launcherCreationPolicy: POLICY
-  runPolicy: RUNPOLICY
+  launcherCreationPolicy: <policy>
+  runPolicy: <runpolicy>
   mpiReplicaSpecs:
     Launcher:
       replicas: 1
       template: {spec: {containers: [{name: launcher, image: "registry.example/mpi:1"}]}}
     Worker:
       replicas: 3
-      template: POD
+      template: <pod>
 `
 
 // W03: mpi-operator makes a PodGroup for each MPIJob, for Volcano, or for
@@ -291,8 +295,8 @@ func TestW03_MPIOperator(t *testing.T) {
 		c.Namespace(t, scheduler)
 		c.StartOperator(t, testbed.MPIOperator, testbed.OperatorOptions{Namespace: scheduler,
 			Arguments: []string{"--gang-scheduling", scheduler}})
-		c.Apply(t, manifest(mpiJob, "NAMESPACE", scheduler, "NAME", "pi", "POD", gpuContainer("worker"),
-			"POLICY", "AtStartup", "RUNPOLICY", "{}"))
+		c.Apply(t, manifest(mpiJob, "<namespace>", scheduler, "<name>", "pi", "<pod>", gpuContainer("worker"),
+			"<policy>", "AtStartup", "<runpolicy>", "{}"))
 	}
 	honoured(t, c, m, func() { c.AddNodes(t, testbed.Node("second", testbed.GPUs(8))) },
 		made{testbed.Volcano, "volcano", "pi", 4, 4}, made{testbed.SchedulerPlugins, "default-scheduler", "pi", 4, 4})
