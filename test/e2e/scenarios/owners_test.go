@@ -1,0 +1,155 @@
+package scenarios
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+// kaiPod is the pod template of workloads here that ask for a PodGroup by their
+// scheduler's name.
+const kaiPod = `{spec: {schedulerName: <scheduler>, containers: [{name: <container>, image: "registry.example/train:1", resources: {limits: {nvidia.com/gpu: 1}}}]}}`
+
+func podFor(scheduler, container string) string {
+	return fill(kaiPod, "<scheduler>", scheduler, "<container>", container)
+}
+
+// jobSet has one leader and two Jobs of two workers each.
+const jobSet = `
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {namespace: <namespace>, name: train}
+spec:
+  startupPolicy: {startupPolicyOrder: <order>}
+  replicatedJobs:
+  - name: leader
+    template: {spec: {parallelism: 1, completions: 1, template: <leader>}}
+  - name: workers
+    replicas: 2
+    template: {spec: {parallelism: 2, completions: 2, template: <worker>}}
+`
+
+// W01: a JobSet is one group of all its Jobs; one that starts them in order starts
+// with the first.
+func TestW01_JobSet(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("small", testbed.GPUs(3)))
+	c.StartOperator(t, testbed.JobSet, testbed.OperatorOptions{})
+	pod := podFor("kai-scheduler", "main")
+	together := submitted{namespace: "together", resource: "jobsets.v1alpha2.jobset.x-k8s.io", owner: "JobSet/train",
+		dialect: testbed.KAI, minMember: 5, pods: 5,
+		manifest: fill(jobSet, "<order>", "AnyOrder", "<leader>", pod, "<worker>", pod)}
+	running := func(groups map[string][]made) {
+		inOrder := submitted{namespace: "in-order", resource: together.resource, owner: together.owner,
+			dialect: testbed.KAI, minMember: 1, pods: 1,
+			manifest: fill(jobSet, "<order>", "InOrder", "<leader>", pod, "<worker>", pod)}
+		c.Namespace(t, inOrder.namespace)
+		c.Apply(t, manifest(inOrder.manifest, "<namespace>", inOrder.namespace))
+		group := inOrder.grouped(t, c, m)[0]
+		c.Recorder.WaitRunning(t, group.gang(), 5, time.Minute)
+		inOrder.cleanedUp(t, c)
+	}
+	allOrNone(t, c, m, nil, running, together)
+}
+
+// W01: each group of a LeaderWorkerSet is a PodGroup of its own, also those that
+// come when it grows.
+func TestW01_LeaderWorkerSet(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
+	c.StartOperator(t, testbed.LeaderWorkerSet, testbed.OperatorOptions{})
+	serving := submitted{namespace: "serving", resource: "leaderworkersets.v1.leaderworkerset.x-k8s.io",
+		owner: "LeaderWorkerSet/llm", dialect: testbed.KAI, groups: 2, minMember: 3, pods: 6,
+		manifest: fill(leaderWorkerSet, "<name>", "llm", "<policy>", "LeaderCreated", "<scheduler>", "kai-scheduler")}
+	running := func(groups map[string][]made) {
+		c.Patch(t, serving.resource, serving.namespace, serving.name(),
+			`[{"op": "replace", "path": "/spec/replicas", "value": 3}]`)
+		c.Recorder.WaitRunning(t, serving.where(), 9, time.Minute)
+		larger := serving
+		larger.groups, larger.pods = 3, 9
+		groups[serving.namespace] = larger.grouped(t, c, m)
+
+		first := submitted{namespace: "leader-first", resource: serving.resource, owner: serving.owner,
+			dialect: testbed.KAI, groups: 2, minMember: 3, pods: 6,
+			manifest: fill(leaderWorkerSet, "<name>", "llm", "<policy>", "LeaderReady", "<scheduler>", "kai-scheduler")}
+		c.Namespace(t, first.namespace)
+		c.Apply(t, manifest(first.manifest, "<namespace>", first.namespace))
+		c.Recorder.WaitRunning(t, first.where(), 6, time.Minute)
+		for _, g := range first.grouped(t, c, m) { // of three, now that the leader is there
+			c.Recorder.Excuse(g.dialect.Key(g.namespace, g.name)) // it came alone
+		}
+		first.cleanedUp(t, c)
+	}
+	allOrNone(t, c, m, nil, running, serving)
+}
+
+// W01: jobs of training-operator that does not know of gangs. A minimum in the
+// job is the group's.
+func TestW01_PyTorchJobAndTFJob(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
+	c.StartOperator(t, testbed.TrainingOperator, testbed.OperatorOptions{})
+	ddp := submitted{namespace: "ddp", resource: "pytorchjobs.v1.kubeflow.org", owner: "PyTorchJob/train",
+		dialect: testbed.KAI, minMember: 4, pods: 4,
+		manifest: fill(pytorchJob, "<name>", "train", "<runpolicy>", "{}", "<pod>", podFor("kai-scheduler", "pytorch"))}
+	elastic := submitted{namespace: "elastic", resource: ddp.resource, owner: ddp.owner,
+		dialect: testbed.KAI, minMember: 3, pods: 4,
+		manifest: fill(pytorchJob, "<name>", "train", "<runpolicy>", "{schedulingPolicy: {minAvailable: 3}}",
+			"<pod>", podFor("kai-scheduler", "pytorch"))}
+	mnist := submitted{namespace: "mnist", resource: "tfjobs.v1.kubeflow.org", owner: "TFJob/train",
+		dialect: testbed.KAI, minMember: 4, pods: 4,
+		manifest: fill(tfJob, "<name>", "train", "<pod>", podFor("kai-scheduler", "tensorflow"))}
+	running := func(groups map[string][]made) {
+		// Two workers more; the job is still one group.
+		c.Patch(t, ddp.resource, ddp.namespace, ddp.name(),
+			`[{"op": "replace", "path": "/spec/pytorchReplicaSpecs/Worker/replicas", "value": 5}]`)
+		g := groups[ddp.namespace][0]
+		ddp.needs(t, m, g, 6)
+		c.Recorder.WaitRunning(t, g.gang(), 6, time.Minute)
+		// Suspended, its pods are gone; resumed, they start together again.
+		suspend := func(yes bool) {
+			c.Patch(t, mnist.resource, mnist.namespace, mnist.name(),
+				fmt.Sprintf(`[{"op": "add", "path": "/spec/runPolicy/suspend", "value": %v}]`, yes))
+		}
+		suspend(true)
+		testbed.Within(t, time.Minute, "the suspended job has no pods", func() error {
+			if n := len(c.Recorder.Pods(mnist.where())); n > 0 {
+				return fmt.Errorf("there are %d", n)
+			}
+			return nil
+		})
+		suspend(false)
+		again := groups[mnist.namespace][0]
+		c.Recorder.WaitRunning(t, again.gang(), 4, time.Minute)
+		c.Recorder.Together(t, again.gang())
+	}
+	allOrNone(t, c, m, nil, running, ddp, elastic, mnist)
+}
+
+// W01: an MPIJob; with the launcher after the workers its group does not wait for
+// a launcher that nobody has made.
+func TestW01_MPIJob(t *testing.T) {
+	beside(t)
+	c, m := startMaking(t)
+	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
+	c.StartOperator(t, testbed.MPIOperator, testbed.OperatorOptions{})
+	job := func(namespace, policy string, minMember, pods int) submitted {
+		return submitted{namespace: namespace, resource: "mpijobs.v2beta1.kubeflow.org", owner: "MPIJob/pi",
+			dialect: testbed.KAI, minMember: minMember, pods: pods,
+			manifest: fill(mpiJob, "<name>", "pi", "<policy>", policy, "<runpolicy>", "{}",
+				"<pod>", podFor("kai-scheduler", "worker"),
+				"{spec: {containers: [{name: launcher", "{spec: {schedulerName: kai-scheduler, containers: [{name: launcher")}
+	}
+	later := job("later", "WaitForWorkersReady", 3, 3)
+	allOrNone(t, c, m, nil, func(groups map[string][]made) {
+		// The launcher has come and is one of them, above the minimum.
+		g := groups[later.namespace][0]
+		c.Recorder.WaitRunning(t, g.gang(), 4, time.Minute)
+		later.needs(t, m, g, 3)
+	}, job("at-once", "AtStartup", 4, 4), later)
+}
