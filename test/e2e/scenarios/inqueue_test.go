@@ -44,9 +44,9 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 
 	// No room: the pods come all the same, and say what they wait for.
 	waits := job("waits")
-	c.Recorder.AllSay(t, waits.gang(), 4, "gang ml/waits: 4 members needed, room for 2 (2 short of nvidia.com/gpu)")
-	c.WaitCondition(t, testbed.Volcano, "ml", "waits", metav1.Condition{
-		Type: "Unschedulable", Status: "True", Reason: "NotEnoughResources"})
+	c.Recorder.AllSay(t, waits.gang(), 4, "gang ml/waits")
+	c.WaitCondition(t, testbed.Volcano, "ml", "waits", metav1.Condition{Type: "Unschedulable", Status: "True",
+		Reason: "NotEnoughResources", Message: "4 members needed, room for 2 (2 short of nvidia.com/gpu)"})
 	eventuallyPhase(t, c, testbed.Volcano, "ml", "waits", "Pending")
 	// One that is lost now is replaced: the group is Inqueue while members are missing.
 	lost := c.Recorder.Pods(waits.gang())[0]

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"muster.dev/e2e/testbed"
@@ -30,7 +31,9 @@ func TestS08_RayClusterAsPrinted(t *testing.T) {
 	if queue := groupSpec(t, c, group, "queue"); queue != "training" {
 		t.Errorf("the PodGroup is of queue %v, the workers' label says training", queue)
 	}
-	c.Recorder.AllSay(t, group.gang(), 5, fmt.Sprintf("gang ml-training/%s: 5 members needed, room for 4", group.name))
+	c.Recorder.AllSay(t, group.gang(), 5, group.name)
+	c.WaitCondition(t, group.dialect, "ml-training", group.name, metav1.Condition{
+		Type: "PodGroupScheduled", Status: "False", Message: "5 members needed, room for 4"})
 	c.Recorder.NoneBound(t, ray.where())
 
 	c.AddNodes(t, testbed.Node("c", testbed.GPUs(2)))
