@@ -157,7 +157,7 @@ static int text_count(const char *what, const char *key, const char *text, int64
     snprintf(where, sizeof where, "%s %s", what, key);
     errno = 0;
     long long n = strtoll(text, &end, 10);
-    if (errno || *end || end == text || text[0] == ' ' || text[0] == '+')
+    if (errno || *end || !strchr("-0123456789", text[0]))
         return err_set(err, ERR_INVALID, "%s is %s, must be a whole number", where,
                        read_quote(text, q));
     if (in_range(where, n, least, err) < 0)
