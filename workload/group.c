@@ -127,11 +127,10 @@ static void set_owner(struct workload_case *c, size_t at)
     inherit(c->marks, "annotations", c->chain[at]);
 }
 
-/* The next one below that the row of this one names; the pod at last. */
+/* The next one below of the kind that the row names; if there is none ("*" is none), the next. */
 static size_t below(const struct workload_case *c)
 {
-    bool any = strcmp(c->kind->instead, "*") == 0;
-    for (size_t i = c->at - 1; !any && i > 0; i--)
+    for (size_t i = c->at - 1; i > 0; i--)
         if (strcmp(who_is(c->chain, i).kind, c->kind->instead) == 0)
             return i;
     return c->at - 1;

@@ -212,6 +212,8 @@ static const struct {
      "scheduling.run.ai pg-o-ou min 3 of example.com/v1/Odd/o ou"},
     {"spec.tasks.*.n", NULL, "{tasks: {\"a\\u0007b\": {n: -1}}}",
      "error: Odd ml/o: spec.tasks.\"a?b\".n is -1, must be between 0 and 1000000 in all"},
+    {"spec.tasks.*.n", NULL, "{tasks: {'': {n: -1}}}",
+     "error: Odd ml/o: spec.tasks.\"\".n is -1, must be between 0 and 1000000 in all"},
     {"spec.replicas", NULL, "{}",
      "error: Odd ml/o: spec.replicas is missing; write it, or correct the path in the "
      "configuration"},

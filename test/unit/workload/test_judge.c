@@ -138,6 +138,8 @@ static const struct {
     {"ray.io/v1alpha1", "RayCluster", "x", "owner"},
     {"kubeflow.org/v1", "PyTorchJob", "x", "owner"},
     {"kubeflow.org/v2beta1", "MPIJob", "x", "owner"},
+    {"jobset.x-k8s.io/v1alpha2", "JobSet", "x", "owner"},
+    {"leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet", "x", "owner"},
     {"example.com/v1", "TrainSet", "x", "owner"}, /* the configuration's */
     {"batch/v1", "Job", "jobset.sigs.k8s.io/jobset-name", "owner"},
     {"batch/v1", "Job", "training.kubeflow.org/job-name", "owner"}, /* MPIJob's launcher */
