@@ -54,7 +54,7 @@ static void mutate(json_t *v)
         return;
     }
     const char *key;
-    json_t *child;
+    json_t *child = NULL;
     json_object_foreach(v, key, child) if (at-- == 0) break;
     if (dice(4) && (json_is_object(child) || json_is_array(child)))
         mutate(child);
