@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -28,11 +29,12 @@ spec:
     template: {spec: {parallelism: 1, completions: 1, template: <leader>}}
   - name: workers
     replicas: 2
+    <more>
     template: {spec: {parallelism: 2, completions: 2, template: <worker>}}
 `
 
 // W01: a JobSet is one group of all its Jobs; one that starts them in order starts
-// with the first.
+// with the first; Jobs that depend on others are a group of their own.
 func TestW01_JobSet(t *testing.T) {
 	beside(t)
 	c, m := startMaking(t)
@@ -41,16 +43,36 @@ func TestW01_JobSet(t *testing.T) {
 	pod := podFor("kai-scheduler", "main")
 	together := submitted{namespace: "together", resource: "jobsets.v1alpha2.jobset.x-k8s.io", owner: "JobSet/train",
 		dialect: testbed.KAI, minMember: 5, pods: 5,
-		manifest: fill(jobSet, "<order>", "AnyOrder", "<leader>", pod, "<worker>", pod)}
+		manifest: fill(jobSet, "<order>", "AnyOrder", "<more>", "", "<leader>", pod, "<worker>", pod)}
 	running := func(groups map[string][]made) {
 		inOrder := submitted{namespace: "in-order", resource: together.resource, owner: together.owner,
 			dialect: testbed.KAI, minMember: 1, pods: 1,
-			manifest: fill(jobSet, "<order>", "InOrder", "<leader>", pod, "<worker>", pod)}
-		c.Namespace(t, inOrder.namespace)
-		c.Apply(t, manifest(inOrder.manifest, "<namespace>", inOrder.namespace))
+			manifest: fill(jobSet, "<order>", "InOrder", "<more>", "", "<leader>", pod, "<worker>", pod)}
+		inOrder.submit(t, c)
 		group := inOrder.grouped(t, c, m)[0]
 		c.Recorder.WaitRunning(t, group.gang(), 5, time.Minute)
 		inOrder.cleanedUp(t, c)
+
+		staged := submitted{namespace: "staged", resource: together.resource, owner: together.owner,
+			dialect: testbed.KAI,
+			manifest: fill(jobSet, "<order>", "AnyOrder", "<more>", "dependsOn: [{name: leader, status: Ready}]",
+				"<leader>", pod, "<worker>", pod)}
+		staged.submit(t, c)
+		c.Recorder.WaitRunning(t, staged.where(), 5, time.Minute)
+		keys := c.PodGroups(t, staged.namespace, everyDialect...)
+		if len(keys) != 2 {
+			t.Errorf("two stages are two groups, there are %v", keys)
+		}
+		for _, key := range keys {
+			name, needed := key[strings.LastIndex(key, "/")+1:], 1
+			if strings.HasSuffix(name, "-workers") {
+				needed = 4
+				c.Recorder.Expect(key, needed)
+				c.Recorder.Together(t, testbed.InGang(staged.dialect, staged.namespace, name))
+			}
+			staged.needs(t, m, made{staged.dialect, staged.namespace, name, needed, needed}, needed)
+		}
+		staged.cleanedUp(t, c)
 	}
 	allOrNone(t, c, m, nil, running, together)
 }
@@ -76,8 +98,7 @@ func TestW01_LeaderWorkerSet(t *testing.T) {
 		first := submitted{namespace: "leader-first", resource: serving.resource, owner: serving.owner,
 			dialect: testbed.KAI, groups: 2, minMember: 3, pods: 6,
 			manifest: fill(leaderWorkerSet, "<name>", "llm", "<policy>", "LeaderReady", "<scheduler>", "kai-scheduler")}
-		c.Namespace(t, first.namespace)
-		c.Apply(t, manifest(first.manifest, "<namespace>", first.namespace))
+		first.submit(t, c)
 		c.Recorder.WaitRunning(t, first.where(), 6, time.Minute)
 		for _, g := range first.grouped(t, c, m) { // of three, now that the leader is there
 			c.Recorder.Excuse(g.dialect.Key(g.namespace, g.name)) // it came alone

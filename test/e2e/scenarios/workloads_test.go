@@ -29,6 +29,12 @@ func (w submitted) where() testbed.Which { return testbed.InNamespace(w.namespac
 
 func (w submitted) name() string { return w.owner[strings.Index(w.owner, "/")+1:] }
 
+func (w submitted) submit(t *testing.T, c *testbed.Cluster) {
+	t.Helper()
+	c.Namespace(t, w.namespace)
+	c.Apply(t, manifest(w.manifest, "<namespace>", w.namespace))
+}
+
 // grouped waits until muster has made its PodGroups, and checks whose
 // they are and how many members they ask for.
 func (w submitted) grouped(t *testing.T, c *testbed.Cluster, m *testbed.Muster) []made {
@@ -97,8 +103,7 @@ func allOrNone(t *testing.T, c *testbed.Cluster, m *testbed.Muster, waiting, run
 	var all []testbed.Which
 	groups := map[string][]made{}
 	for _, w := range work {
-		c.Namespace(t, w.namespace)
-		c.Apply(t, manifest(w.manifest, "<namespace>", w.namespace))
+		w.submit(t, c)
 		all = append(all, w.where())
 	}
 	for _, w := range work {
