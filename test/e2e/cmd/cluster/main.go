@@ -173,7 +173,7 @@ func run(s *testbed.Script, want setup) {
 	for i := range want.nodes {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 	}
-	if err := os.WriteFile(readyFile(want.folder), fmt.Appendln(nil, m.Ops), 0o644); err != nil {
+	if err := os.WriteFile(readyFile(want.folder), []byte(want.advice(s, m.Ops)), 0o644); err != nil {
 		s.Fatalf("%v", err)
 	}
 	<-stop
@@ -193,27 +193,31 @@ func served(s *testbed.Script, names string) []testbed.Dialect {
 	return wanted
 }
 
-// advise prints what to type.
+// advise prints what to type, which run has written down.
 func advise(folder string) {
-	ops, err := os.ReadFile(readyFile(folder))
+	text, err := os.ReadFile(readyFile(folder))
 	if err != nil {
 		fail("%v", err)
 	}
-	script := &testbed.Script{}
-	root := testbed.Root(script)
-	fmt.Printf(`A Kubernetes control plane is running, with muster registered in its scheduler,
-with nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
+	fmt.Print(string(text))
+}
 
-  export KUBECONFIG=%[1]s; alias kubectl=%[4]s
+// advice is what to type in this cluster.
+func (want setup) advice(s *testbed.Script, ops string) string {
+	try := "  (what to try is in examples/ and docs/documents/)\n"
+	if strings.Contains(want.crds, testbed.SchedulerPlugins.Name) && want.nodes >= 4 {
+		try = "  kubectl apply -f - <<'END'\n" + example + "END\n"
+	}
+	return fmt.Sprintf(`A Kubernetes control plane is running, with muster registered in its scheduler,
+and %d nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
+
+  export KUBECONFIG=%s; alias kubectl=%s
   kubectl get nodes
-  kubectl apply -f - <<'END'
-%[2]sEND
-  kubectl get pods -w
-  curl http://%[3]s/api/v1/gangs
+%s  kubectl get pods -w
+  curl http://%s/api/v1/gangs
 
-Logs are in %[5]s.
-`, filepath.Join(folder, "admin.kubeconfig"), example, strings.TrimSpace(string(ops)),
-		testbed.KubectlPath(root), folder)
+Logs are in %s.
+`, want.nodes, filepath.Join(want.folder, "admin.kubeconfig"), testbed.KubectlPath(testbed.Root(s)), try, ops, want.folder)
 }
 
 // example is a gang that fits exactly.
