@@ -1,10 +1,14 @@
 package scenarios
 
 import (
+	"context"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"muster.dev/e2e/testbed"
 )
@@ -91,4 +95,144 @@ func noGroups(t *testing.T, c *testbed.Cluster, namespace string, d testbed.Dial
 		}
 		return nil
 	})
+}
+
+// Whatever was written when muster is killed: in the end there is one PodGroup, every pod is linked
+// to it, and no pod has started before.
+func TestW01_KilledWhilePodGroupsAreMade(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.KAI}})
+	proxy := c.StartFaultProxy(t)
+	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
+	for i, point := range []struct {
+		at      string
+		verdict testbed.Verdict
+		nth     int32
+	}{
+		{"GET jobs", testbed.LoseReply, 1},
+		{"POST podgroups", testbed.Sever, 1},
+		{"POST podgroups", testbed.LoseReply, 1},
+		{"PATCH pods", testbed.LoseReply, 1},
+		{"PATCH pods", testbed.LoseReply, 3},
+	} {
+		name := fmt.Sprintf("train%d", i)
+		killAt(t, m, proxy, point.at, point.nth, point.verdict, func() {
+			c.Kubectl(t, ".", strings.ReplaceAll(gangJob, "name: train", "name: "+name), "apply -f -")
+		})
+		group := madeFor(t, c, testbed.KAI, "ml", "Job", name)
+		c.Recorder.Expect(testbed.KAI.Key("ml", group), 4)
+		gang := testbed.InGang(testbed.KAI, "ml", group)
+		c.Recorder.WaitBound(t, gang, 4, 60*time.Second)
+		c.Recorder.Together(t, gang)
+		c.Kubectl(t, ".", "", "delete job "+name+" -n ml")
+		noGroups(t, c, "ml", testbed.KAI)
+	}
+}
+
+// killAt kills muster when the nth such request has come, and starts it again.
+func killAt(t *testing.T, m *testbed.Muster, proxy *testbed.FaultProxy, at string, nth int32,
+	verdict testbed.Verdict, begin func()) {
+	t.Helper()
+	var seen atomic.Int32
+	reached := make(chan struct{})
+	proxy.Set(func(_ context.Context, r testbed.Request) testbed.Verdict {
+		if !r.Is(at) || r.Namespace != "ml" {
+			return testbed.Forward
+		}
+		n := seen.Add(1)
+		if n == nth {
+			close(reached)
+		}
+		if n >= nth {
+			return verdict
+		}
+		return testbed.Forward
+	})
+	begin()
+	select {
+	case <-reached:
+	case <-time.After(30 * time.Second):
+		t.Fatalf("there was no %s", at)
+	}
+	m.Kill()
+	proxy.Set(nil)
+	m.Start(t)
+}
+
+// What somebody edits is his; a PodGroup that is deleted comes back with the next pod.
+func TestW01_EditedAndDeleted(t *testing.T) {
+	beside(t)
+	c, _ := startAll(t, nil, testbed.KAI)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(8)))
+	job := strings.NewReplacer("completions: 4", "completions: 40", `batch-min-member: "4"`, `batch-min-member: "2"`).Replace(gangJob)
+	c.Kubectl(t, ".", job, "apply -f -")
+	group := madeFor(t, c, testbed.KAI, "ml", "Job", "train")
+	c.Recorder.WaitBound(t, testbed.InGang(testbed.KAI, "ml", group), 4, 30*time.Second)
+
+	// The owner's word is followed, and another field's with it.
+	c.Kubectl(t, ".", "", "annotate job train -n ml --overwrite kai.scheduler/batch-min-member=3")
+	testbed.Within(t, 20*time.Second, "minMember 3", func() error {
+		if is := minMember(t, c, testbed.KAI, "ml", group); is != 3 {
+			return fmt.Errorf("it is %d", is)
+		}
+		return nil
+	})
+	// What was edited stays, also when the owner changes again.
+	c.EditPodGroup(t, testbed.KAI, "ml", group, map[string]any{"minMember": 1, "queue": "mine"})
+	c.Kubectl(t, ".", "", "annotate job train -n ml --overwrite kai.scheduler/batch-min-member=4")
+	c.Kubectl(t, ".", "", "patch job train -n ml --type merge -p {\"spec\":{\"parallelism\":5}}")
+	gang := testbed.InGang(testbed.KAI, "ml", group)
+	c.Recorder.WaitBound(t, gang, 5, 30*time.Second)
+	spec := c.PodGroup(t, testbed.KAI, "ml", group).Object["spec"].(map[string]any)
+	if spec["minMember"] != int64(1) || spec["queue"] != "mine" {
+		t.Errorf("what was edited is %v", spec)
+	}
+
+	// A PodGroup that is deleted is made again when a pod needs it, and not before.
+	c.Recorder.Excuse(testbed.KAI.Key("ml", group))
+	c.DeletePodGroup(t, testbed.KAI, "ml", group)
+	c.Recorder.NoMoreBound(t, gang, 5)
+	if left := c.PodGroups(t, "ml", testbed.KAI); len(left) > 0 {
+		t.Errorf("it was made again for nobody: %v", left)
+	}
+	c.Kubectl(t, ".", "", "patch job train -n ml --type merge -p {\"spec\":{\"parallelism\":6}}")
+	madeFor(t, c, testbed.KAI, "ml", "Job", "train")
+	c.Recorder.WaitBound(t, gang, 6, 30*time.Second)
+}
+
+// A burst of pods that need PodGroups: each is written once, and a gang that has its own is not kept
+// waiting for it.
+func TestW01_BurstOfPodsWithoutPodGroups(t *testing.T) {
+	const pods = 400
+	alone(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.KAI}})
+	proxy := c.StartFaultProxy(t)
+	m := c.StartMuster(t, testbed.MusterOptions{Through: proxy})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Namespace(t, "ml")
+	c.Namespace(t, "burst")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(8)))
+	var burst []*corev1.Pod
+	for i := range pods {
+		burst = append(burst, testbed.Pod("burst", fmt.Sprintf("p%03d", i), testbed.GPUs(16), testbed.WithScheduler("kai-scheduler")))
+	}
+	started := time.Now()
+	go c.AddPods(t, burst...)
+	c.Recorder.WaitExist(t, testbed.InNamespace("burst"), pods/4, 60*time.Second)
+	c.Add(t, testbed.KAI.PodGroup("ml", "ddp", 8, nil))
+	c.AddPods(t, testbed.Members(testbed.KAI, "ml", "ddp", 8, testbed.GPUs(1))...)
+	gang := testbed.InGang(testbed.KAI, "ml", "ddp")
+	began := time.Now()
+	c.Recorder.WaitBound(t, gang, 8, 20*time.Second)
+	t.Logf("the gang was bound after %v", time.Since(began))
+	linked := func(p *testbed.PodRecord) bool { return p.Namespace == "burst" && p.Gang != "" }
+	c.Recorder.WaitExist(t, linked, pods, 120*time.Second)
+	t.Logf("%d pods were created and linked in %v", pods, time.Since(started))
+	if made, links := proxy.Count("POST podgroups"), proxy.Count("PATCH pods"); made != pods || links != pods {
+		t.Errorf("%d PodGroups were made and %d links written for %d pods", made, links, pods)
+	}
 }
