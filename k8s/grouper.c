@@ -77,6 +77,8 @@ static int climb(struct search *s, const json_t **chain, size_t *n)
             return 2;
         if (state != OWNER_COMING) {
             api_metrics_count(s->g->o.metrics, "podgroup_failures_total", "step", "owner");
+            if (list_empty(&s->wait.link))
+                search_park(s);
             s->stuck(s, why);
         }
         return 1;

@@ -404,7 +404,7 @@ void made_learn(struct grouper *g)
             continue;
         }
         if (!m->followed)
-            owners_follow(g->owners, &m->top);
+            owners_follow(g->owners, m->ref.ns, &m->top);
         m->followed = true;
         if (m->stale)
             refresh(m);

@@ -33,7 +33,7 @@ struct kind {
 
 struct owner {
     struct owners *all;
-    char *uid, *ns, *name;
+    char *key, *uid, *ns, *name;
     struct kind *kind;
     json_t *object;         /* NULL: not read */
     char *why;              /* it could not be read; NULL: nothing went wrong */
@@ -53,7 +53,7 @@ struct followed {
 struct owners {
     struct owners_options o;
     struct map kinds;    /* "apiVersion/Kind" -> struct kind */
-    struct map owners;   /* uid -> struct owner */
+    struct map owners;   /* owner_key() -> struct owner */
     struct map followed; /* uid -> struct followed */
     struct client_timer sweep;
 };
@@ -73,6 +73,7 @@ static void owner_free(struct owner *w)
     list_remove(&w->in_kind);
     w->kind->refs--;
     json_decref(w->object);
+    free(w->key);
     free(w->uid);
     free(w->ns);
     free(w->name);
@@ -346,6 +347,13 @@ static void read_done(struct errand *e, const struct client_reply *reply)
     tell(w);
 }
 
+/* All that a reference says: who knows the UID of somebody else's object does not get it. */
+static char *owner_key(const char *ns, const char *api_version, const char *kind, const char *name,
+                       const char *uid)
+{
+    return xasprintf("%s/%s/%s/%s/%s", ns, api_version, kind, name, uid);
+}
+
 static struct owner *owner_new(struct owners *o, const char *ns, const struct workload_ref *ref)
 {
     struct owner *w = xcalloc(1, sizeof *w);
@@ -360,14 +368,38 @@ static struct owner *owner_new(struct owners *o, const char *ns, const struct wo
     errand_init(&w->read, o->o.errands, ERRAND_READ, read_send, read_done);
     if (map_count(&o->owners) == 0)
         client_timer_set(o->o.client, &o->sweep, usec_now() + SWEEP);
-    map_set(&o->owners, w->uid, w);
+    w->key = owner_key(ns, ref->api_version, ref->kind, ref->name, ref->uid);
+    map_set(&o->owners, w->key, w);
     return w;
+}
+
+/*
+ * The API server takes almost any text in an owner reference, but decodes a path before it takes it
+ * apart ("..%2F" leads elsewhere): what can be no name is not asked for.
+ */
+static bool is_segment(const char *s, size_t len)
+{
+    return len > 0 && len <= 253 && s[0] != '.' && !memchr(s, '/', len) &&
+           strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.") >= len;
+}
+
+static bool can_be(const struct workload_ref *ref)
+{
+    const char *slash = strchr(ref->api_version, '/');
+    const char *version = slash ? slash + 1 : ref->api_version;
+    return (!slash || is_segment(ref->api_version, (size_t)(slash - ref->api_version))) &&
+           is_segment(version, strlen(version)) && is_segment(ref->name, strlen(ref->name));
 }
 
 enum owner_state owners_find(struct owners *o, const char *ns, const struct workload_ref *ref,
                              struct owner_wait *wait, const json_t **ret, const char **ret_why)
 {
-    struct owner *w = map_get(&o->owners, ref->uid);
+    cleanup_free char *key = owner_key(ns, ref->api_version, ref->kind, ref->name, ref->uid);
+    struct owner *w = map_get(&o->owners, key);
+    if (!can_be(ref)) {
+        *ret_why = "its owner reference has an apiVersion or a name that no object can have";
+        return OWNER_DENIED;
+    }
     if (!w)
         w = owner_new(o, ns, ref);
     w->used = usec_now();
@@ -428,7 +460,11 @@ static int on_object(void *arg, json_t *object, struct err *err)
     if (!uid)
         return 0;
     trim(object);
-    struct owner *w = map_get(&o->owners, uid);
+    const char *ns = field_peek(object, "metadata", "namespace", NULL);
+    const char *name = field_peek(object, "metadata", "name", NULL);
+    cleanup_free char *key =
+        owner_key(ns ? ns : "", k->api_version, k->name, name ? name : "", uid);
+    struct owner *w = map_get(&o->owners, key);
     if (w && w->object && generation(object) >= generation(w->object)) {
         json_decref(w->object);
         w->object = json_incref(object);
@@ -474,13 +510,14 @@ static void start_watch(struct kind *k)
                                                    .arg = k});
 }
 
-void owners_follow(struct owners *o, const struct workload_ref *ref)
+void owners_follow(struct owners *o, const char *ns, const struct workload_ref *ref)
 {
     struct kind *k = kind_of(o, ref);
     struct followed *f = map_get(&o->followed, ref->uid);
     if (!f) {
         f = xcalloc(1, sizeof *f);
-        const struct owner *w = map_get(&o->owners, ref->uid);
+        cleanup_free char *key = owner_key(ns, ref->api_version, ref->kind, ref->name, ref->uid);
+        const struct owner *w = map_get(&o->owners, key);
         f->mark = w && w->object ? mark_of(w->object) : 0;
         map_set(&o->followed, ref->uid, f);
     }

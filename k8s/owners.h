@@ -50,12 +50,13 @@ struct owners *owners_free(struct owners *o);
 
 /*
  * *ret is borrowed until the client runs again. If it is not known, `wait` (which must be in no
- * list) is told when there is something new, and *ret_why (borrowed) says what is wrong.
+ * list) is told when there is something new, and *ret_why (borrowed) says what is wrong. A
+ * reference that can lead nowhere is OWNER_DENIED, and `wait` stays in no list.
  */
 enum owner_state owners_find(struct owners *o, const char *ns, const struct workload_ref *ref,
                              struct owner_wait *wait, const json_t **ret, const char **ret_why);
 /* As often as owners_unfollow(). */
-void owners_follow(struct owners *o, const struct workload_ref *ref);
+void owners_follow(struct owners *o, const char *ns, const struct workload_ref *ref);
 void owners_unfollow(struct owners *o, const char *uid);
 
 #endif

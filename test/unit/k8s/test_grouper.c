@@ -325,6 +325,52 @@ static void an_owner_that_may_not_be_read_asks_for_nothing(void **state)
     assert_state(x, "p", "alone");
 }
 
+static void a_reference_that_leads_elsewhere_is_not_followed(void **state)
+{
+    struct gfixture *x = *state;
+    static const char *const refs[] = {
+        "apiVersion: batch/v1, kind: Job, name: ../secrets/s",
+        "apiVersion: batch/v1, kind: Job, name: ..",
+        "apiVersion: ../v1, kind: Job, name: train",
+        "apiVersion: batch/v1/x, kind: Job, name: train",
+        "apiVersion: example.com/.., kind: Foo, name: f",
+        "apiVersion: ..%2Fapi, kind: Foo, name: f",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(refs); i++) {
+        cleanup_free char *pod = xasprintf("{metadata: {name: p%zu, namespace: ns, uid: u%zu, "
+                                           "ownerReferences: [{%s, uid: uo, controller: true}]}, "
+                                           "spec: {schedulerName: kai-scheduler}}",
+                                           i, i, refs[i]);
+        cleanup_free char *name = xasprintf("p%zu", i);
+        show_pod(x, pod);
+        assert_state(x, name,
+                     "waits: its PodGroup cannot be made: its owner reference has an apiVersion or "
+                     "a name that no object can have");
+    }
+    /* Nothing was asked for. */
+    cleanup_buf struct buf metrics = BUF_INIT;
+    api_metrics_print(x->w->metrics, &metrics);
+    assert_null(strstr(buf_str(&metrics), "verb=\"get\""));
+}
+
+static void another_namespaces_owner_is_not_given(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(", labels: {secret: yes}"));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "in " MADE " as -");
+    /* The same words in a namespace where there is no such Job. */
+    fake_answer(x->w->api, "GET /apis/batch/v1/namespaces/other/jobs/train", 404, "{}");
+    show_pod(x, "{metadata: {name: q, namespace: other, uid: uq, ownerReferences: [{apiVersion: "
+                "batch/v1, kind: Job, name: train, uid: uj, controller: true}]}, spec: "
+                "{schedulerName: kai-scheduler}}");
+    assert_state(x, "q", "waits: its PodGroup cannot be made: Job other/train does not exist");
+    assert_int_equal(count(x, "POST /apis/scheduling.run.ai/v2alpha2/namespaces/other/podgroups"),
+                     0);
+}
+
 /* ---- following ---- */
 
 #define RAY_OF(version, workers)                                                                   \
@@ -535,6 +581,8 @@ int main(void)
         GTEST(what_the_server_refuses_is_told_and_tried_again),
         GTEST(a_kind_that_nobody_knows_is_found_out),
         GTEST(an_owner_that_may_not_be_read_asks_for_nothing),
+        GTEST(a_reference_that_leads_elsewhere_is_not_followed),
+        GTEST(another_namespaces_owner_is_not_given),
         GTEST(W01_scale_is_followed),
         GTEST(a_change_that_changes_nothing_is_not_written),
         GTEST(a_conflict_is_tried_again),
