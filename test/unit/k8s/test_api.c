@@ -57,7 +57,8 @@ static void on_event(void *arg, struct gang_event *ev)
         buf_printf(b, "+node %s;", ev->node->name);
         break;
     case GANG_EV_POD_SET:
-        buf_printf(b, "+pod %s;", ev->pod->name);
+        buf_printf(b, "+pod %s%s%s;", ev->pod->name, ev->pod->awaits_group ? " waits" : "",
+                   ev->pod->group.name ? " in its group" : "");
         break;
     case GANG_EV_GROUP_SET:
         buf_printf(b, "+group %s;", ev->group->ref.name);
@@ -154,13 +155,19 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void open_cluster(struct fixture *x)
+static void open_cluster_with(struct fixture *x, const struct workload_rules *rules)
 {
     struct err err;
     struct cluster_sink sink = {on_event, x};
-    if (api_cluster_open(&(struct api_options){.kubeconfig = x->config, .version = "1.2.3"}, &sink,
-                         &x->cluster, &err) < 0)
+    if (api_cluster_open(
+            &(struct api_options){.kubeconfig = x->config, .version = "1.2.3", .rules = rules},
+            &sink, &x->cluster, &err) < 0)
         fail_msg("%s", err.text);
+}
+
+static void open_cluster(struct fixture *x)
+{
+    open_cluster_with(x, /* rules= */ NULL);
 }
 
 static void bind_pod(struct fixture *x, const char *name)
@@ -360,6 +367,36 @@ static void metrics_are_printed(void **state)
             fail_msg("%s is missing in %s", lines[i], buf_str(&out));
 }
 
+#define KAI_API "/apis/scheduling.run.ai/v2alpha2"
+#define PLAIN_POD(more)                                                                            \
+    "{\"metadata\":{\"namespace\":\"ml\",\"name\":\"p\",\"uid\":\"u-p\",\"resourceVersion\":"      \
+    "\"2\"" more "},\"spec\":{\"schedulerName\":\"kai-scheduler\"}}"
+
+/* From the first list to the link, through the real watches. */
+static void W01_a_pod_without_a_podgroup_gets_one(void **state)
+{
+    struct fixture *x = *state;
+    static char *ours[] = {(char *)(uintptr_t) "kai-scheduler"};
+    const struct workload_rules rules = {.on = true, .schedulers = ours, .n_schedulers = 1};
+    fake_answer(x->api, PODS, 200, LIST("6", PLAIN_POD("")));
+    fake_answer(x->api, "GET " KAI_API, 200, SERVED);
+    fake_answer_late(x->api, "GET " KAI_API "/podgroups", 200, LIST("7", ""));
+    fake_answer(x->api, "POST " KAI_API "/namespaces/ml/podgroups", 201, "{}");
+    fake_answer(x->api, "PATCH /api/v1/namespaces/ml/pods/p", 200,
+                PLAIN_POD(",\"annotations\":{\"pod-group-name\":\"pg-p-u-p\"}"));
+    open_cluster_with(x, &rules);
+    assert_heard(x, "+pod p waits;");
+    assert_not_heard(x, "in its group"); /* what there is, is not listed yet */
+    assert_int_equal(fake_count(x->api, "POST " KAI_API "/namespaces/ml/podgroups"), 0);
+    fake_release(x->api);
+    assert_heard(x, "+pod p in its group;");
+    cleanup_buf struct buf out = BUF_INIT;
+    x->cluster->ops->metrics(x->cluster, &out);
+    assert_non_null(strstr(buf_str(&out), "muster_podgroups_made_total{dialect=\"kai\"} 1\n"));
+    x->cluster->ops->close(x->cluster, 0);
+    x->cluster = NULL;
+}
+
 static void a_kubeconfig_that_is_missing_is_an_error(void **state)
 {
     struct fixture *x = *state;
@@ -386,6 +423,7 @@ int main(void)
         TEST(bindings_that_wait_are_written_before_it_closes),
         TEST(closing_keeps_its_deadline),
         TEST(metrics_are_printed),
+        TEST(W01_a_pod_without_a_podgroup_gets_one),
         TEST(a_kubeconfig_that_is_missing_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
