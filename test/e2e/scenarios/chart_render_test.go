@@ -97,6 +97,23 @@ func TestChart_FilesAreWhatMusterPrints(t *testing.T) {
 	}
 }
 
+// The chart is of the program beside it, and its image is called by that version.
+func TestChart_VersionIsMusters(t *testing.T) {
+	beside(t)
+	var chart struct{ Version, AppVersion string }
+	if err := yaml.Unmarshal([]byte(read(t, filepath.Join(testbed.Chart(t), "Chart.yaml"))), &chart); err != nil {
+		t.Fatal(err)
+	}
+	if says := musterSays(t, "version"); says != "muster "+chart.AppVersion+"\n" {
+		t.Errorf("the chart's appVersion is %s, the program says %s", chart.AppVersion, says)
+	}
+	for _, words := range []string{"image: \"muster:" + chart.AppVersion + "\"", "helm.sh/chart: muster-" + chart.Version} {
+		if rendered := testbed.Render(t, nil); !strings.Contains(rendered, words) {
+			t.Errorf("%s is not in\n%s", words, rendered)
+		}
+	}
+}
+
 func musterSays(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command(testbed.MusterPath(t), args...).CombinedOutput()

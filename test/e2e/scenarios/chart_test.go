@@ -152,6 +152,10 @@ func TestChart_InstallUpgradeUninstall(t *testing.T) {
 		t.Errorf("the setting is not in\n%s", i.MusterConfig)
 	}
 
+	// Helm leaves CRDs alone for ever; this is how install.md has them brought up to date.
+	c.Kubectl(t, testbed.Chart(t), "", "apply --server-side --force-conflicts -f crds/podgroups.scheduling.run.ai.yaml")
+	c.Kubectl(t, c.Dir, "", "-n ml get podgroups.scheduling.run.ai mine")
+
 	i.Uninstall(t)
 	c.Kubectl(t, c.Dir, "", crd)
 	c.Kubectl(t, c.Dir, "", "-n ml get podgroups.scheduling.run.ai mine")
