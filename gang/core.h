@@ -320,6 +320,7 @@ struct gang {
     uint64_t tried;                    /* core->clock when planning last failed */
     usec_t tried_at;                   /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
+    int whole_at;      /* what it needed when it was last whole */
     bool capped;       /* later members were refused by the maximum */
     bool halted;       /* it waits for its own facts: no plan is of use, whatever the cluster */
     bool hoping;       /* members are missing, and expected to come soon */

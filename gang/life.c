@@ -392,6 +392,18 @@ static void finish(struct gang_core *core, struct gang *gang)
     reason_set(gang, REASON_PLACED, xstrdup(""));
 }
 
+/* It has what it needs, or had it and lost some of it. Who asks for more than it ever had is
+ * placed together with that, or not at all. */
+static bool is_whole(const struct gang_core *core, struct gang *gang)
+{
+    int needed = gang_needed(gang);
+    if (unit_lacks(gang->root, STAGE_BOUND) <= 0) {
+        gang->whole_at = needed;
+        return true;
+    }
+    return gang->ever_placed && needed <= gang->whole_at && !must_be_whole(core, gang);
+}
+
 static void review(struct gang_core *core, struct gang *gang)
 {
     const struct tally *t = gang_count(core, gang);
@@ -410,8 +422,7 @@ static void review(struct gang_core *core, struct gang *gang)
         return; /* finished pods are cleaned up: it stays Done until a new member comes */
     if (t->bound == 0 && t->binding == 0)
         gang->ever_placed = false; /* a new run under the same PodGroup */
-    bool whole = unit_lacks(gang->root, STAGE_BOUND) <= 0 ||
-                 (gang->ever_placed && !must_be_whole(core, gang));
+    bool whole = is_whole(core, gang);
     if (whole && t->members > 0 && t->succeeded == t->members) {
         finish(core, gang);
     } else if (whole) {

@@ -304,6 +304,34 @@ static void a_pod_that_gets_no_group_is_woken(void **state)
     world_free(w);
 }
 
+/* ---- a minimum that rises ---- */
+
+static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 3);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    world_try_members(w, "g", 0, 2);
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_group(w, "g", 4);
+    world_members(w, "g", 2, 4, 1);
+    assert_int_equal(world_try(w, "g-2"), 0); /* there is room for one of two */
+    assert_string_equal(world_state(w, "g"), "Recovering");
+    assert_string_equal(world_reason(w, "g"),
+                        "gang default/g: 4 members needed, room for 3 (1 short of nvidia.com/gpu)");
+    world_node(w, "m", 1);
+    world_try_members(w, "g", 2, 4);
+    world_all_bound(w);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_pod_gone(w, "g-3"); /* it had all that: a replacement passes singly */
+    world_members(w, "g", 4, 5, 1);
+    assert_true(world_try(w, "g-4") != 0);
+    world_free(w);
+}
+
 /* ---- too many ---- */
 
 static void S07_a_family_that_is_too_large_starts_no_part(void **state)
@@ -407,6 +435,7 @@ int main(void)
         cmocka_unit_test(W01_a_pod_waits_for_its_group_to_be_made),
         cmocka_unit_test(W01_a_call_that_is_behind_the_link_passes),
         cmocka_unit_test(a_pod_that_gets_no_group_is_woken),
+        cmocka_unit_test(W01_those_that_a_scale_up_asks_for_start_together),
         cmocka_unit_test(S07_a_family_that_is_too_large_starts_no_part),
         cmocka_unit_test(C06_a_commit_of_another_gang_is_not_undone),
         cmocka_unit_test(C11_a_refused_gang_is_told_by_an_event_once),
