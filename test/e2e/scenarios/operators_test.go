@@ -148,13 +148,21 @@ func TestW03_KubeRay(t *testing.T) {
 			`[{"op": "replace", "path": "/spec/workerGroupSpecs/0/replicas", "value": 5}]`)
 		c.Recorder.WaitRunning(t, testbed.InNamespace(namespace), 6, time.Minute)
 	}
-	testbed.Within(t, 30*time.Second, "minMember follows", func() error {
-		if now := minMember(t, c, testbed.Volcano, "volcano", "ray-ray-pg"); now != 6 {
-			return fmt.Errorf("it is %d", now)
-		}
-		return nil
-	})
+	followed := func(want int) {
+		t.Helper()
+		testbed.Within(t, 30*time.Second, "minMember follows", func() error {
+			if now := minMember(t, c, testbed.Volcano, "volcano", "ray-ray-pg"); now != want {
+				return fmt.Errorf("it is %d, must be %d", now, want)
+			}
+			return nil
+		})
+	}
+	followed(6)
 	made{testbed.SchedulerPlugins, "scheduler-plugins", "ray", 4, 6}.asWritten(t, c, m)
+	// One that scales by itself needs its fewest workers only.
+	c.Patch(t, "rayclusters.v1.ray.io", "volcano", "ray",
+		`[{"op": "add", "path": "/spec/enableInTreeAutoscaling", "value": true}]`)
+	followed(2)
 }
 
 // pytorchJob has a master and three workers of one GPU each.
