@@ -5,8 +5,6 @@
 #include "k8s/decode.h"
 #include "k8s/field.h"
 
-/* From the pod to its top owner. */
-#define MAX_CHAIN 10
 /* Pods looked at before the network has its turn again. */
 #define AT_ONCE 32
 
@@ -61,44 +59,80 @@ void search_end(struct search *s)
     list_remove(&s->wait.link);
 }
 
-/* 0: the chain is whole, n is its length; 1: an owner is waited for; 2: it is alone. */
-static int climb(struct search *s, const json_t **chain, size_t *n)
+/* From the pod up. */
+struct way {
+    const json_t *chain[WORKLOAD_MAX_CHAIN + 1]; /* one more than there may be */
+    size_t n;
+    json_t *reference; /* the last one, where it is no more than that; owned */
+};
+
+enum climbed { WAY_WHOLE, WAY_WAITS, WAY_ALONE };
+
+/* A kind that has no rule but the default one: the reference to it says enough. */
+static bool needs_no_object(const struct workload_rules *rules, const struct workload_ref *ref)
+{
+    return !workload_plural(ref->api_version, ref->kind) &&
+           !workload_scales(rules, ref->api_version, ref->kind);
+}
+
+static json_t *as_object(const struct workload_ref *ref, const char *ns)
+{
+    return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}}", "apiVersion", ref->api_version, "kind",
+                     ref->kind, "metadata", "name", ref->name, "namespace", ns, "uid", ref->uid);
+}
+
+static enum climbed owner_unknown(struct search *s, struct way *way, enum owner_state state,
+                                  const struct workload_ref *ref, const char *why)
+{
+    const struct workload_rules *rules = s->g->o.rules;
+    if (state == OWNER_COMING)
+        return WAY_WAITS;
+    /* An owner that cannot be read asks for nothing; where the pod itself does, it waits. */
+    if (state == OWNER_DENIED && workload_judge(rules, way->chain[0]) == WORKLOAD_OWNER)
+        return WAY_ALONE;
+    bool can_be = !list_empty(&s->wait.link);
+    if (state == OWNER_DENIED && can_be && needs_no_object(rules, ref)) {
+        list_remove(&s->wait.link);
+        way->reference = as_object(ref, s->ns);
+        way->chain[way->n++] = way->reference;
+        return WAY_WHOLE;
+    }
+    api_metrics_count(s->g->o.metrics, "podgroup_failures_total", "step", "owner");
+    if (!can_be)
+        search_park(s);
+    s->stuck(s, why);
+    return WAY_WAITS;
+}
+
+static enum climbed climb(struct search *s, struct way *way)
 {
     const struct workload_rules *rules = s->g->o.rules;
     struct workload_ref ref;
-    for (*n = 1; *n < MAX_CHAIN && workload_owner(rules, chain[*n - 1], &ref); ++*n) {
+    while (way->n < ARRAY_SIZE(way->chain) && workload_owner(rules, way->chain[way->n - 1], &ref)) {
         const char *why = NULL;
-        enum owner_state state = owners_find(s->g->owners, s->ns, &ref, &s->wait, &chain[*n], &why);
-        workload_ref_done(&ref);
+        const json_t *object;
+        enum owner_state state = owners_find(s->g->owners, s->ns, &ref, &s->wait, &object, &why);
+        enum climbed r = WAY_WHOLE;
         if (state == OWNER_KNOWN)
-            continue;
-        /* An owner that cannot be read asks for nothing; where the pod itself does, it waits. */
-        if (state == OWNER_DENIED && workload_judge(rules, chain[0]) == WORKLOAD_OWNER)
-            return 2;
-        if (state != OWNER_COMING) {
-            api_metrics_count(s->g->o.metrics, "podgroup_failures_total", "step", "owner");
-            if (list_empty(&s->wait.link))
-                search_park(s);
-            s->stuck(s, why);
-        }
-        return 1;
+            way->chain[way->n++] = object;
+        else
+            r = owner_unknown(s, way, state, &ref, why);
+        workload_ref_done(&ref);
+        if (r != WAY_WHOLE)
+            return r;
     }
-    return 0;
+    return WAY_WHOLE;
 }
 
-static void search_step(struct search *s)
+static void look(struct search *s, struct way *way)
 {
-    const json_t *chain[MAX_CHAIN];
     struct workload_group group;
     struct err err;
-    size_t n;
-    cleanup_json json_t *pod = json_loads(s->pod, 0, NULL);
-    chain[0] = pod;
-    int r = climb(s, chain, &n);
-    if (r == 1)
+    enum climbed climbed = climb(s, way);
+    if (climbed == WAY_WAITS)
         return;
-    if (r == 0)
-        r = workload_group(s->g->o.rules, chain, n, &group, &err);
+    int r =
+        climbed == WAY_ALONE ? 1 : workload_group(s->g->o.rules, way->chain, way->n, &group, &err);
     if (r > 0) {
         list_remove(&s->wait.link);
         s->none(s);
@@ -110,6 +144,14 @@ static void search_step(struct search *s)
         s->found(s, &group);
         workload_group_done(&group);
     }
+}
+
+static void search_step(struct search *s)
+{
+    cleanup_json json_t *pod = json_loads(s->pod, 0, NULL);
+    struct way way = {.chain = {pod}, .n = 1};
+    look(s, &way);
+    json_decref(way.reference);
 }
 
 /* ---- newcomers ---- */

@@ -3,9 +3,12 @@
 
 #include "k8s/field.h"
 
+/* Reckoned from the pod that was asked about: written with minMember, or not at all. */
+#define MIN_RESOURCES "minResources"
+
 /* What depends on the size of the workload. */
 static const char *const followed[] = {"minMember", "minSubGroup", "subGroups", "minTaskMember",
-                                       "minResources"};
+                                       MIN_RESOURCES};
 
 static json_t *owner_reference(const struct workload_ref *owner)
 {
@@ -96,6 +99,9 @@ static json_t *spec_patch(const json_t *now, const json_t *want, json_t *last)
         const json_t *is = json_object_get(now, field);
         json_t *should = json_object_get(want, field), *was = json_object_get(last, field);
         if (!same(is, was) || same(was, should))
+            continue;
+        /* Members ask for different amounts, and it would be another's each time. */
+        if (strcmp(field, MIN_RESOURCES) == 0 && !json_object_get(patch, "minMember"))
             continue;
         json_object_set_new(patch, field, replacement(is, should));
         if (should)

@@ -295,21 +295,83 @@ static void what_the_server_refuses_is_told_and_tried_again(void **state)
     "{metadata: {name: p, namespace: ns, uid: up, ownerReferences: [{apiVersion: example.com/v1, " \
     "kind: Foo, name: f, uid: uf, controller: true}]}, spec: {schedulerName: " scheduler "}}"
 
+#define FOOS                                                                                       \
+    "{resources: [{name: foos/status, kind: Foo, namespaced: true}, {name: foos, kind: Foo, "      \
+    "namespaced: true}]}"
+#define BAR "{apiVersion: example.com/v1, kind: Bar, metadata: {name: b, namespace: ns, uid: ub}}"
+
+/* And its owners above it: here Bar, of which the rest of the list tells. */
 static void a_kind_that_nobody_knows_is_found_out(void **state)
 {
     struct gfixture *x = *state;
-    fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
-    answers(x, "GET /apis/example.com/v1", 200,
-            "{resources: [{name: foos/status, kind: Foo, namespaced: true}, {name: foos, kind: "
-            "Foo, namespaced: true}]}");
+    fake_answer(x->w->api, "GET /apis/example.com/v1", 503, "{}");
+    answers(x, "GET /apis/example.com/v1", 200, FOOS);
     answers(x, "GET /apis/example.com/v1" NS "/foos/f", 200,
-            "{apiVersion: example.com/v1, kind: Foo, metadata: {name: f, namespace: ns, uid: uf}}");
+            "{apiVersion: example.com/v1, kind: Foo, metadata: {name: f, namespace: ns, uid: uf, "
+            "ownerReferences: [{apiVersion: example.com/v2, kind: Bar, name: b, uid: ub}]}}");
+    answers(x, "GET /apis/example.com/v2", 200,
+            "{resources: [{name: bars, kind: Bar, namespaced: false}]}");
+    answers(x, "GET /apis/example.com/v2/bars/b", 200, BAR);
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, FOO_POD("kai-scheduler"), "p", "pg-b-ub");
+    show_pod(x, FOO_POD("kai-scheduler"));
+    until(x, strstr(state_of(x, "p"), "example.com/v1 cannot be asked for")); /* for now */
+    assert_state(x, "p", "in pg-b-ub as -");
+}
+
+/* The reference says enough for the rule of kinds that are not in the table. */
+static void a_kind_that_may_not_be_read_is_not_needed(void **state)
+{
+    struct gfixture *x = *state;
+    log_setup(LOG_ERROR, LOG_TEXT);
+    answers(x, "GET /apis/example.com/v1", 200, FOOS);
+    fake_answer(x->w->api, "GET /apis/example.com/v1" NS "/foos/f", 403, "{}");
     answers(x, MAKE, 201, "{}");
     answers_link(x, FOO_POD("kai-scheduler"), "p", "pg-f-uf");
     show_pod(x, FOO_POD("kai-scheduler"));
+    assert_state(x, "p", "in pg-f-uf as -");
+    cleanup_json json_t *group = body_of(x->w, MAKE, 0);
+    const json_t *owner =
+        json_array_get(json_object_get(json_object_get(group, "metadata"), "ownerReferences"), 0);
+    assert_string_equal(field_peek(owner, "apiVersion", NULL), "example.com/v1");
+    assert_string_equal(field_peek(owner, "kind", NULL), "Foo");
+    assert_string_equal(field_peek(owner, "uid", NULL), "uf");
+}
+
+static void a_kind_that_is_not_served_is_not_needed(void **state)
+{
+    struct gfixture *x = *state;
+    fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, FOO_POD("kai-scheduler"), "p", "pg-f-uf");
+    show_pod(x, FOO_POD("kai-scheduler"));
+    assert_state(x, "p", "in pg-f-uf as -");
+}
+
+/* Its rule needs the object. */
+static void a_kind_of_the_configuration_must_be_read(void **state)
+{
+    struct gfixture *x = *state;
+    struct workload_custom foo = {letters("example.com/v1"), letters("Foo"),
+                                  letters("spec.replicas"), NULL};
+    x->rules.customs = &foo;
+    x->rules.n_customs = 1;
+    fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
+    show_pod(x, FOO_POD("kai-scheduler"));
     assert_state(x, "p",
                  "waits: its PodGroup cannot be made: kind Foo of example.com/v1 is not served");
-    assert_state(x, "p", "in pg-f-uf as -");
+}
+
+static void owners_in_a_circle_are_told(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, "GET /apis/example.com/v1", 200, FOOS);
+    answers(x, "GET /apis/example.com/v1" NS "/foos/f", 200,
+            "{apiVersion: example.com/v1, kind: Foo, metadata: {name: f, namespace: ns, uid: uf, "
+            "ownerReferences: [{apiVersion: example.com/v1, kind: Foo, name: f, uid: uf}]}}");
+    show_pod(x, FOO_POD("kai-scheduler"));
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: a chain of 17 owners, must be 1 to 16");
 }
 
 static void an_owner_that_may_not_be_read_asks_for_nothing(void **state)
@@ -580,6 +642,10 @@ int main(void)
         GTEST(a_crd_that_is_missing_is_named),
         GTEST(what_the_server_refuses_is_told_and_tried_again),
         GTEST(a_kind_that_nobody_knows_is_found_out),
+        GTEST(a_kind_that_may_not_be_read_is_not_needed),
+        GTEST(a_kind_that_is_not_served_is_not_needed),
+        GTEST(a_kind_of_the_configuration_must_be_read),
+        GTEST(owners_in_a_circle_are_told),
         GTEST(an_owner_that_may_not_be_read_asks_for_nothing),
         GTEST(a_reference_that_leads_elsewhere_is_not_followed),
         GTEST(another_namespaces_owner_is_not_given),

@@ -216,6 +216,25 @@ static void W01_only_what_has_changed_is_written(void **state)
     drop(&g);
 }
 
+/* It is the minimum times what one member asks for, and members differ. */
+static void minimum_resources_are_written_with_the_minimum(void **state)
+{
+    (void)state;
+    struct workload_group g = group_of(5);
+    cleanup_json json_t *object = as_served(&dialect_volcano, &g);
+    json_decref(g.min_resources);
+    g.min_resources = parse("{cpu: '40'}"); /* another member was asked about */
+    assert_null(made_patch(object, &dialect_volcano, &g));
+    g.min_member = 6;
+    cleanup_json json_t *patch = made_patch(object, &dialect_volcano, &g);
+    assert_json(json_object_get(patch, "spec"),
+                "{minMember: 6, minResources: {cpu: '40', nvidia.com/gpu: null}}");
+    /* Where the minimum was edited, what belongs to it stays too. */
+    json_object_set_new(json_object_get(object, "spec"), "minMember", json_integer(2));
+    assert_null(made_patch(object, &dialect_volcano, &g));
+    drop(&g);
+}
+
 static void W01_what_somebody_edited_is_his(void **state)
 {
     (void)state;
@@ -310,6 +329,7 @@ int main(void)
         cmocka_unit_test(an_object_has_owner_and_marks),
         cmocka_unit_test(what_is_right_is_not_written),
         cmocka_unit_test(W01_only_what_has_changed_is_written),
+        cmocka_unit_test(minimum_resources_are_written_with_the_minimum),
         cmocka_unit_test(W01_what_somebody_edited_is_his),
         cmocka_unit_test(others_podgroups_are_never_written),
         cmocka_unit_test(pods_own_what_they_share),
