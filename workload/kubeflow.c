@@ -194,31 +194,21 @@ int size_pytorch(const struct workload_case *c, struct workload_group *g, struct
 /* ---- MPIJob ---- */
 
 /*
- * A launcher that is made when the workers are ready cannot be waited for before. KAI looks for the
- * launcher's pod; here the job's status says whether it runs, which is the same for all pods.
+ * A launcher that is made when the workers are ready cannot be waited for. KAI counts it once its
+ * pod exists: then it depends on who is asked about when.
  */
 int size_mpi(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
-    static const char *const signs[] = {"status.replicaStatuses.Launcher.active",
-                                        "status.replicaStatuses.Launcher.succeeded",
-                                        "status.replicaStatuses.Launcher.failed"};
     const json_t *owner = case_owner(c);
     const char *policy = NULL;
-    int64_t launchers = 0, seen = 0;
+    int64_t launchers = 0;
     if (size_kubeflow(c, g, err) < 0 ||
         read_string(owner, "spec.launcherCreationPolicy", &policy, err) < 0)
         return -1;
     if (!str_eq(policy, "WaitForWorkersReady"))
         return 0;
-    for (size_t i = 0; i < ARRAY_SIZE(signs); i++) {
-        int64_t n = 0;
-        if (read_count(owner, signs[i], 0, &n, err) < 0)
-            return -1;
-        seen += n;
-    }
     if (read_count(owner, "spec.mpiReplicaSpecs.Launcher.replicas", 0, &launchers, err) < 0)
         return -1;
-    if (seen == 0)
-        g->min_member = g->min_member > launchers ? g->min_member - launchers : 0;
+    g->min_member = g->min_member > launchers ? g->min_member - launchers : 0;
     return 0;
 }
