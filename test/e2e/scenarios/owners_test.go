@@ -78,34 +78,39 @@ func TestW01_JobSet(t *testing.T) {
 }
 
 // W01: each group of a LeaderWorkerSet is a PodGroup of its own, also those that
-// come when it grows.
+// come when it grows. Where the leader comes first, its workers start together.
 func TestW01_LeaderWorkerSet(t *testing.T) {
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
 	c.StartOperator(t, testbed.LeaderWorkerSet, testbed.OperatorOptions{})
-	serving := submitted{namespace: "serving", resource: "leaderworkersets.v1.leaderworkerset.x-k8s.io",
-		owner: "LeaderWorkerSet/llm", dialect: testbed.KAI, groups: 2, minMember: 3, pods: 6,
-		manifest: fill(leaderWorkerSet, "<name>", "llm", "<policy>", "LeaderCreated", "<scheduler>", "kai-scheduler")}
-	running := func(groups map[string][]made) {
-		c.Patch(t, serving.resource, serving.namespace, serving.name(),
-			`[{"op": "replace", "path": "/spec/replicas", "value": 3}]`)
-		c.Recorder.WaitRunning(t, serving.where(), 9, time.Minute)
-		larger := serving
-		larger.groups, larger.pods = 3, 9
-		groups[serving.namespace] = larger.grouped(t, c, m)
-
-		first := submitted{namespace: "leader-first", resource: serving.resource, owner: serving.owner,
-			dialect: testbed.KAI, groups: 2, minMember: 3, pods: 6,
-			manifest: fill(leaderWorkerSet, "<name>", "llm", "<policy>", "LeaderReady", "<scheduler>", "kai-scheduler")}
-		first.submit(t, c)
-		c.Recorder.WaitRunning(t, first.where(), 6, time.Minute)
-		for _, g := range first.grouped(t, c, m) { // of three, now that the leader is there
-			c.Recorder.Excuse(g.dialect.Key(g.namespace, g.name)) // it came alone
-		}
-		first.cleanedUp(t, c)
+	served := func(namespace, policy string) submitted {
+		return submitted{namespace: namespace, resource: "leaderworkersets.v1.leaderworkerset.x-k8s.io",
+			owner: "LeaderWorkerSet/llm", dialect: testbed.KAI, groups: 2, minMember: 3, pods: 6,
+			manifest: fill(leaderWorkerSet, "<name>", "llm", "<policy>", policy, "<scheduler>", "kai-scheduler")}
 	}
-	allOrNone(t, c, m, nil, running, serving)
+	together, first := served("together", "LeaderCreated"), served("leader-first", "LeaderReady")
+	waiting := func(map[string][]made) {
+		first.submit(t, c)
+		c.Recorder.WaitRunning(t, first.where(), 2, time.Minute) // the leaders
+		for _, g := range first.grouped(t, c, m) {               // of three each, now that they are there
+			c.Recorder.Excuse(g.dialect.Key(g.namespace, g.name)) // its leader came alone
+		}
+		// Room for one worker is not enough for the two of a group.
+		c.AddNodes(t, testbed.Node("single", testbed.GPUs(1)))
+		c.Recorder.NoMoreBound(t, first.where(), 2)
+	}
+	running := func(groups map[string][]made) {
+		c.Recorder.WaitRunning(t, first.where(), 6, time.Minute)
+		first.cleanedUp(t, c)
+		c.Patch(t, together.resource, together.namespace, together.name(),
+			`[{"op": "replace", "path": "/spec/replicas", "value": 3}]`)
+		c.Recorder.WaitRunning(t, together.where(), 9, time.Minute)
+		larger := together
+		larger.groups, larger.pods = 3, 9
+		groups[together.namespace] = larger.grouped(t, c, m)
+	}
+	allOrNone(t, c, m, waiting, running, together)
 }
 
 // W01: jobs of training-operator that does not know of gangs. A minimum in the
