@@ -49,10 +49,10 @@ func TestS05_KAIRecipeUnmodified(t *testing.T) {
 	if !strings.Contains(shown, "podgroup/pytorch-ddp-training") {
 		t.Errorf("no event PodGroupScheduled is shown:\n%s", shown)
 	}
-	testbed.Within(t, 30*time.Second, "phase Scheduled or later", func() error {
-		return after(c.Phase(t, testbed.Recipe, "ml-training", "pytorch-ddp-training"), "Scheduled")
-	})
-	checkOrder(t, phases(), "Pending", "Scheduled")
+	eventuallyPhase(t, c, testbed.Recipe, "ml-training", "pytorch-ddp-training", "Running")
+	c.Kubectl(t, recipe, "", "annotate pods -n ml-training -l job-name=pytorch-ddp "+testbed.RunFor+"=1s")
+	eventuallyPhase(t, c, testbed.Recipe, "ml-training", "pytorch-ddp-training", "Finished")
+	checkOrder(t, phases(), recipePhases...)
 }
 
 // recipePhases is the order that the recipe gives.
