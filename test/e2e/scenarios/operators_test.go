@@ -93,7 +93,12 @@ func onlyGroups(t *testing.T, c *testbed.Cluster, groups ...made) {
 // the given names; muster makes the PodGroups that nobody else makes.
 func startMaking(t *testing.T, profiles ...string) (*testbed.Cluster, *testbed.Muster) {
 	t.Helper()
-	c := testbed.StartCluster(t, testbed.Options{Dialects: everyDialect})
+	return startMakingOn(t, testbed.Newest, profiles...)
+}
+
+func startMakingOn(t *testing.T, version testbed.Kubernetes, profiles ...string) (*testbed.Cluster, *testbed.Muster) {
+	t.Helper()
+	c := testbed.StartCluster(t, testbed.Options{Kubernetes: version, Dialects: everyDialect})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m,
 		Profiles: append([]string{"default-scheduler", "kai-scheduler", "volcano"}, profiles...)})

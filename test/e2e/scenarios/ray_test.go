@@ -14,9 +14,10 @@ import (
 
 // S08: step 6 of the recipe as printed, run by the real KubeRay: a group of the
 // head and four workers, none or all, and gone with the cluster.
-func TestS08_RayClusterAsPrinted(t *testing.T) {
-	beside(t)
-	c, m := startMaking(t)
+func TestS08_RayClusterAsPrinted(t *testing.T) { onEveryVersion(t, rayClusterAsPrinted) }
+
+func rayClusterAsPrinted(t *testing.T, version testbed.Kubernetes) {
+	c, m := startMakingOn(t, version)
 	c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{})
 	c.Namespace(t, "ml-training")
 	// The head wants one GPU and each worker two: there is room for the head and three.
