@@ -21,6 +21,18 @@ const (
 	kwokVersion = "v0.8.0"
 )
 
+// Tools are the programs that a cluster needs, by the names that build-tools knows.
+func Tools(version Kubernetes, operators ...Operator) []string {
+	names := []string{"etcd-" + etcdVersion, "kwok-" + kwokVersion, "kubectl-" + kubectlVersion}
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		names = append(names, name+"-"+version.Version)
+	}
+	for _, o := range operators {
+		names = append(names, o.name+"-"+o.version)
+	}
+	return names
+}
+
 // Root is the repository's root: the folder above test/e2e.
 func Root(t TB) string {
 	t.Helper()

@@ -3,6 +3,7 @@
 //
 //	cluster up   --muster BIN --dir DIR    starts it in the background
 //	cluster down --dir DIR                 stops it
+//	cluster tools                          which programs it needs, for build-tools
 package main
 
 import (
@@ -33,7 +34,7 @@ func main() {
 		fail("usage: cluster up|down --dir DIR [--muster BIN] [--kubernetes 1.36|1.33] [--crds NAME,...] [--operators NAME,...] [--nodes N]")
 	}
 	_ = flags.Parse(os.Args[2:])
-	if *dir == "" {
+	if *dir == "" && os.Args[1] != "tools" {
 		fail("--dir is missing")
 	}
 	folder, err := filepath.Abs(*dir)
@@ -47,15 +48,18 @@ func main() {
 		}
 		os.Setenv("MUSTER_BIN", path)
 	}
+	want := setup{folder, *minor, *crds, *operators, *nodes}
 	switch os.Args[1] {
+	case "tools":
+		os.Exit(testbed.RunScript("tools", func(s *testbed.Script) {
+			fmt.Println(strings.Join(testbed.Tools(want.version(s), want.operatorsOf(s)...), "\n"))
+		}))
 	case "up":
 		up(folder, os.Args[2:])
 	case "down":
 		down(folder)
 	case "run": // what up leaves in the background
-		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) {
-			run(s, setup{folder, *minor, *crds, *operators, *nodes})
-		}))
+		os.Exit(testbed.RunScript("cluster", func(s *testbed.Script) { run(s, want) }))
 	default:
 		fail("cluster: %q is neither up nor down", os.Args[1])
 	}
@@ -158,17 +162,11 @@ type setup struct {
 func run(s *testbed.Script, want setup) {
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
-	version := testbed.Newest
-	if want.minor == testbed.Earlier.Minor {
-		version = testbed.Earlier
-	}
-	c := testbed.StartCluster(s, testbed.Options{Kubernetes: version, Dir: want.folder, Dialects: served(s, want.crds)})
+	c := testbed.StartCluster(s, testbed.Options{Kubernetes: want.version(s), Dir: want.folder, Dialects: want.dialects(s)})
 	m := c.StartMuster(s, testbed.MusterOptions{})
 	c.StartScheduler(s, testbed.SchedulerOptions{Muster: m})
-	for name := range strings.SplitSeq(want.operators, ",") {
-		if name != "" {
-			c.StartOperator(s, testbed.OperatorNamed(s, name), testbed.OperatorOptions{})
-		}
+	for _, operator := range want.operatorsOf(s) {
+		c.StartOperator(s, operator, testbed.OperatorOptions{})
 	}
 	for i := range want.nodes {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
@@ -179,18 +177,38 @@ func run(s *testbed.Script, want setup) {
 	<-stop
 }
 
-// served are the dialects of a list of names.
-func served(s *testbed.Script, names string) []testbed.Dialect {
+func (want setup) version(s *testbed.Script) testbed.Kubernetes {
+	for _, version := range []testbed.Kubernetes{testbed.Newest, testbed.Earlier} {
+		if version.Minor == want.minor {
+			return version
+		}
+	}
+	s.Fatalf("--kubernetes: there is no %q: %s and %s are", want.minor, testbed.Newest.Minor, testbed.Earlier.Minor)
+	return testbed.Kubernetes{}
+}
+
+func (want setup) operatorsOf(s *testbed.Script) []testbed.Operator {
+	var operators []testbed.Operator
+	for name := range strings.SplitSeq(want.operators, ",") {
+		if name != "" {
+			operators = append(operators, testbed.OperatorNamed(s, name))
+		}
+	}
+	return operators
+}
+
+// dialects are those whose PodGroups are served.
+func (want setup) dialects(s *testbed.Script) []testbed.Dialect {
 	known := []testbed.Dialect{testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}
-	var wanted []testbed.Dialect
-	for name := range strings.SplitSeq(names, ",") {
+	var dialects []testbed.Dialect
+	for name := range strings.SplitSeq(want.crds, ",") {
 		i := slices.IndexFunc(known, func(d testbed.Dialect) bool { return d.Name == name })
 		if i < 0 {
 			s.Fatalf("--crds: nothing is called %q: kai, volcano, sigs and x-k8s are", name)
 		}
-		wanted = append(wanted, known[i])
+		dialects = append(dialects, known[i])
 	}
-	return wanted
+	return dialects
 }
 
 // advise prints what to type, which run has written down.
