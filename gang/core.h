@@ -73,6 +73,24 @@ struct verdicts {
     size_t n;
 };
 
+/* Why a plan failed, see place.c. */
+struct shortage {
+    int room;                  /* needed members that have a place */
+    int lacks;                 /* those that have none */
+    int n_nodes;               /* that pass the rules of the culprit */
+    int n_able;                /* of these, those that could hold it if they were empty */
+    int ports;                 /* of these, those with a port conflict alone */
+    int resource;              /* the one most of them lack; -1: none, -2: host ports */
+    int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
+    bool refused;              /* nodes would do, but the scheduler refused them */
+    bool kept;                 /* nodes would do, but their room is kept for another gang */
+    bool tied;                 /* its volumes are on one node */
+    int volumes;               /* nodes that pass the rules but for its volumes */
+    int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
+    bool strangers;            /* some of those that keep it apart are no siblings */
+    const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
+};
+
 /* Pods of one shape can take each other's slots: same needs, same rules about nodes. */
 struct shape {
     char *key;
@@ -90,6 +108,12 @@ struct shape {
     uint64_t starved_full;     /* core->wake_round in which no node took a pod of it */
     uint64_t full;             /* core->trial in which no node had room for it */
     struct crowd *crowd;       /* what its rules see on the nodes, see crowd.c; NULL: not asked */
+    struct {
+        uint64_t layout; /* core->layout when it was tried; 0: never */
+        bool heed;
+        int room; /* for so many of it */
+        struct shortage shortage;
+    } fill; /* what the last plain gang of it found out, see place.c */
 };
 
 struct amounts {
@@ -377,6 +401,8 @@ struct gang_core {
     uint64_t forming;       /* counts changes of which PodGroups are one gang */
     struct gang *keeper;    /* capacity is kept for this one; NULL: none */
     uint64_t trial;         /* counts plans tried, see place.c */
+    uint64_t layout;        /* a number for what is on the nodes now: never the same for another */
+    uint64_t layouts;       /* such numbers given so far */
     uint64_t starved_tried; /* freed when the starved were last looked at */
     uint64_t wake_round;    /* counts the news for which starved pods are woken */
     uint64_t round_freed;   /* freed when it began */
@@ -456,6 +482,11 @@ bool slot_is_kept_away(const struct slot *slot);
 void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts);
 /* Somebody came, went, or has other labels; or the node has. */
 void node_crowd(struct gang_core *core, struct node *node);
+/* Something on some node is not as it was. */
+static inline void layout_new(struct gang_core *core)
+{
+    core->layout = ++core->layouts;
+}
 void crowd_free(struct crowd *crowd);
 
 /* ---- claims.c ---- */
@@ -638,22 +669,6 @@ void plan_pass(struct gang_core *core);
 int by_order(const void *a, const void *b);
 
 /* ---- place.c ---- */
-struct shortage {
-    int room;                  /* needed members that have a place */
-    int lacks;                 /* those that have none */
-    int n_nodes;               /* that pass the rules of the culprit */
-    int n_able;                /* of these, those that could hold it if they were empty */
-    int ports;                 /* of these, those with a port conflict alone */
-    int resource;              /* the one most of them lack; -1: none, -2: host ports */
-    int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
-    bool refused;              /* nodes would do, but the scheduler refused them */
-    bool kept;                 /* nodes would do, but their room is kept for another gang */
-    bool tied;                 /* its volumes are on one node */
-    int volumes;               /* nodes that pass the rules but for its volumes */
-    int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
-    bool strangers;            /* some of those that keep it apart are no siblings */
-    const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
-};
 /*
  * Completes the gang's plan to its needed set, and beyond with extras that fit. Existing slots
  * stay. False: not possible; the slots that were there are still there, and *ret says what was

@@ -45,6 +45,7 @@ void crowd_free(struct crowd *crowd)
 void node_crowd(struct gang_core *core, struct node *node)
 {
     node->crowd = ++core->crowds;
+    layout_new(core);
 }
 
 /* ---- who is there ---- */

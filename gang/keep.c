@@ -51,13 +51,14 @@ struct node *some_day_node(struct gang_core *core, const struct gang *gang, stru
 
 static void keep(struct gang_core *core, struct node *node, struct shape *shape)
 {
-    (void)core;
+    layout_new(core);
     amounts_add(&node->kept, shape, 1);
     node->kept_alone |= shape->alone;
 }
 
 static void forget_kept(struct gang_core *core)
 {
+    layout_new(core);
     for (size_t i = 0; i < core->n_ids; i++)
         if (core->by_id[i]) {
             core->by_id[i]->kept.n = 0;

@@ -129,6 +129,7 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     gang_node_facts_free(node->facts);
     node->facts = facts;
     node->devices = has_devices(core, node);
+    layout_new(core);
     if (!same_rules) {
         node->gen = ++core->clock;
         node_crowd(core, node);

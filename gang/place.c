@@ -90,6 +90,7 @@ struct trial {
     struct node **queue; /* nodes that will do, as a heap: the best, which is being filled, first */
     size_t n_queue, cap_queue;
     const struct shape *queue_for; /* NULL: it is to be made */
+    uint64_t layout;               /* core->layout when it began */
 };
 
 /* The one that needs more goes first. */
@@ -129,7 +130,7 @@ static int by_size(const void *a, const void *b)
 
 static struct trial trial_begin(struct gang_core *core, struct gang *gang)
 {
-    struct trial t = {.gang = gang, .heed = gang_heeds(core, gang)};
+    struct trial t = {.gang = gang, .heed = gang_heeds(core, gang), .layout = core->layout};
     t.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *t.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
@@ -229,6 +230,8 @@ static void take_back(struct gang_core *core, struct trial *t, size_t down_to)
         slot_free(core, slot);
     }
     t->queue_for = NULL;
+    if (down_to == 0)
+        core->layout = t->layout; /* everything is as it was */
 }
 
 /* ---- choosing units ---- */
@@ -539,6 +542,53 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
         s->apart = s->spread = 0; /* on more nodes there is no room at all */
 }
 
+/* ---- gangs that are alike ---- */
+
+/*
+ * A gang of one shape, of which nothing is placed, and that no rule between pods concerns: what one
+ * found out goes for all of them, as long as nothing changes on the nodes. So a waiting list costs
+ * one look at the nodes for each shape, not for each gang.
+ */
+static bool is_plain(const struct gang_core *core, const struct trial *t)
+{
+    const struct gang *gang = t->gang;
+    const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
+    return shape && one_shape(t) && !t->pods[0]->pinned && !shape->ports && !shape->apart &&
+           !shape->spread && !shape->limited && core->n_apart == 0 && !gang->hoping &&
+           gang->n_slots == 0 && gang->n_evidence == 0 && gang->root->n_children == 0;
+}
+
+/* It is known that there is no room for so many; fills *ret. */
+static bool is_known_full(const struct gang_core *core, const struct trial *t, int want,
+                          struct shortage *ret)
+{
+    const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
+    if (!is_plain(core, t) || shape->fill.layout != core->layout || shape->fill.heed != t->heed ||
+        want <= shape->fill.room)
+        return false;
+    *ret = shape->fill.shortage;
+    ret->lacks = want - shape->fill.room;
+    ret->room = gang_needed(t->gang) - ret->lacks;
+    ret->culprit = t->pods[shape->fill.room];
+    if (__builtin_mul_overflow(ret->amount, ret->lacks, &ret->missing))
+        ret->missing = INT64_MAX;
+    return true;
+}
+
+/* After all was taken back. */
+static void remember_full(const struct gang_core *core, const struct trial *t,
+                          const struct shortage *s, int want)
+{
+    struct shape *shape = t->n ? t->pods[0]->shape : NULL;
+    if (!is_plain(core, t) || !s->culprit)
+        return;
+    shape->fill.layout = core->layout;
+    shape->fill.heed = t->heed;
+    shape->fill.room = want - s->lacks;
+    shape->fill.shortage = *s;
+    shape->fill.shortage.culprit = NULL;
+}
+
 /* ---- one gang ---- */
 
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
@@ -550,7 +600,7 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     gang_count(core, gang);
     struct trial t = trial_begin(core, gang);
     for (int i = 0; i < CHOICES_MAX && !done; i++) {
-        if (!choose_all(core, gang, &want))
+        if (!choose_all(core, gang, &want) || is_known_full(core, &t, want, ret))
             break;
         done = place_needed(core, &t, want, false);
         if (!done && t.culprit)
@@ -562,9 +612,11 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
             if (!done && t.culprit)
                 find_shortage(core, &t, ret);
         }
-        if (!done)
-            take_back(core, &t, 0);
-        if (!done && !exclude(t.culprit))
+        if (done)
+            break;
+        take_back(core, &t, 0);
+        remember_full(core, &t, ret, want);
+        if (!exclude(t.culprit))
             break;
     }
     if (!for_good)

@@ -47,6 +47,8 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     if (node) {
         core->stats.wakes++;
         pod->rejected = false;
+    } else if (pod->woken == core->wake_round) {
+        core->wake_again = true; /* its share of the news is another's, or its own anew */
     }
 }
 
@@ -71,7 +73,6 @@ void starve(struct gang_core *core, struct pod *pod)
  */
 void wake_timer_fired(struct gang_core *core)
 {
-    core->wake_again = core->starved_tried == core->freed;
     list_for_each_safe (pod, &core->woken, struct pod, in_woken) {
         if (pod->woken_at + WAKE_AGAIN > core->now)
             break;
