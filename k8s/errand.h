@@ -21,7 +21,7 @@
 struct errands;
 
 /* In the order in which they go. */
-enum errand_rank { ERRAND_LINK, ERRAND_MAKE, ERRAND_READ, ERRAND_RANKS };
+enum errand_rank { ERRAND_LINK, ERRAND_MAKE, ERRAND_READ, ERRAND_CHECK, ERRAND_RANKS };
 
 struct errand {
     struct list link;

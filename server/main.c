@@ -76,7 +76,7 @@ static void print_settings(void)
     printf("\nSettings, in the file as \"key: value\" and as flags:\n");
     for (size_t i = 0; i < n; i++) {
         cleanup_free char *flag = xasprintf("--%s", keys[i].flag);
-        printf("  %-22s %-28s %s", keys[i].name, flag, keys[i].help);
+        printf("  %-24s %-29s %s", keys[i].name, flag, keys[i].help);
         if (keys[i].initial)
             printf(" (default %s)", keys[i].initial);
         putchar('\n');
