@@ -95,7 +95,7 @@ void idle(struct gfixture *x)
         client_run(x->w->client, 10 * USEC_PER_MSEC, x->w->fd);
 }
 
-int grouper_set_up(void **state)
+static int set_up_with(void **state, usec_t look)
 {
     void *inner;
     if (set_up(&inner) < 0)
@@ -113,12 +113,22 @@ int grouper_set_up(void **state)
                                                        .show = take_pod,
                                                        .arg = x,
                                                        .retry = 20 * USEC_PER_MSEC,
-                                                       .look = 30 * USEC_PER_MSEC,
+                                                       .look = look,
                                                        .patience = 100 * USEC_PER_MSEC});
     grouper_ready(x->grouper, &dialect_kai, true);
     log_setup(LOG_ERROR, LOG_TEXT);
     *state = x;
     return 0;
+}
+
+int grouper_set_up(void **state)
+{
+    return set_up_with(state, 30 * USEC_PER_MSEC);
+}
+
+int grouper_set_up_patient(void **state)
+{
+    return set_up_with(state, 3600 * USEC_PER_SEC);
 }
 
 int grouper_tear_down(void **state)

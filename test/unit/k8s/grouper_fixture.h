@@ -40,6 +40,8 @@ struct gfixture {
 };
 
 int grouper_set_up(void **state);
+/* One that never looks again by itself. */
+int grouper_set_up_patient(void **state);
 int grouper_tear_down(void **state);
 
 /* JSON of a YAML text; the caller frees it. */
@@ -68,6 +70,8 @@ void idle(struct gfixture *x);
         }                                                                                          \
     } while (0)
 
+#define PATIENT(name)                                                                              \
+    cmocka_unit_test_setup_teardown(name, grouper_set_up_patient, grouper_tear_down)
 #define GTEST(name) cmocka_unit_test_setup_teardown(name, grouper_set_up, grouper_tear_down)
 
 #endif
