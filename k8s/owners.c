@@ -28,6 +28,7 @@ struct kind {
     char *path, *rule;  /* of the watch */
     struct watch *watch;
     size_t refs;    /* owners of this kind that are remembered */
+    bool wanted;    /* some are followed: it is watched once its plural is known */
     bool forbidden; /* logged */
 };
 
@@ -62,6 +63,7 @@ static void read_send(struct errand *e);
 static void read_done(struct errand *e, const struct client_reply *reply);
 static void discover_send(struct errand *e);
 static void discover_done(struct errand *e, const struct client_reply *reply);
+static void start_watch(struct kind *k);
 
 /* ---- life ---- */
 
@@ -96,7 +98,7 @@ static void kind_free(struct kind *k)
 
 static bool in_use(const struct owner *w)
 {
-    return !list_empty(&w->waits) || w->read.state != ERRAND_IDLE || !list_empty(&w->in_kind);
+    return !list_empty(&w->waits) || w->read.state == ERRAND_WAITS || w->read.state == ERRAND_FLIES;
 }
 
 static void on_sweep(void *arg)
@@ -105,15 +107,14 @@ static void on_sweep(void *arg)
     usec_t now = usec_now();
     map_for_each (e, &o->owners) {
         struct owner *w = e->value;
-        bool asked = w->read.state == ERRAND_PAUSES && list_empty(&w->waits);
-        if ((in_use(w) && !asked) || now - w->used < KEEP)
+        if (in_use(w) || now - w->used < KEEP)
             continue;
         map_remove(&o->owners, e->key);
         owner_free(w);
     }
     map_for_each (e, &o->kinds) {
         struct kind *k = e->value;
-        if (k->refs > 0 || k->watch)
+        if (k->refs > 0 || k->wanted)
             continue;
         map_remove(&o->kinds, e->key);
         kind_free(k);
@@ -190,9 +191,22 @@ static struct kind *kind_of(struct owners *o, const struct workload_ref *ref)
     return k;
 }
 
+/* Whether somebody still has a use for knowing what it is. */
+static bool is_waited_for(const struct kind *k)
+{
+    list_for_each (w, &k->owners, struct owner, in_kind)
+        if (!list_empty(&w->waits))
+            return true;
+    return k->wanted;
+}
+
 static void discover_send(struct errand *e)
 {
     const struct kind *k = CONTAINER_OF(e, struct kind, discover);
+    if (!is_waited_for(k)) {
+        errand_skip(e);
+        return;
+    }
     cleanup_buf struct buf path = BUF_INIT;
     put_version_path(&path, k->api_version);
     errand_send(e, &(struct client_request){.verb = "get",
@@ -273,6 +287,8 @@ static void discover_done(struct errand *e, const struct client_reply *reply)
     }
     if (!k->plural)
         errand_again(e, k->all->o.retry ? k->all->o.retry : RETRY_FIRST, RETRY_MOST);
+    else if (k->wanted && !k->watch)
+        start_watch(k);
 }
 
 /* ---- reading ---- */
@@ -280,6 +296,10 @@ static void discover_done(struct errand *e, const struct client_reply *reply)
 static void read_send(struct errand *e)
 {
     const struct owner *w = CONTAINER_OF(e, struct owner, read);
+    if (list_empty(&w->waits)) { /* those who asked have left */
+        errand_skip(e);
+        return;
+    }
     cleanup_buf struct buf path = BUF_INIT;
     put_version_path(&path, w->kind->api_version);
     if (w->kind->namespaced) {
@@ -325,17 +345,30 @@ static char *read_failed(const struct owner *w, const struct client_reply *reply
                      w->ns, w->name, resource);
 }
 
+static json_int_t generation(const json_t *object)
+{
+    return json_integer_value(json_object_get(json_object_get(object, "metadata"), "generation"));
+}
+
+static void remember(struct owner *w, json_t *object)
+{
+    json_decref(w->object);
+    w->object = json_incref(object);
+    set_why(&w->why, NULL);
+    tell(w);
+}
+
 static void read_done(struct errand *e, const struct client_reply *reply)
 {
     struct owner *w = CONTAINER_OF(e, struct owner, read);
     json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     if (object && str_eq(field_peek(object, "metadata", "uid", NULL), w->uid)) {
-        trim(object);
-        json_decref(w->object);
-        w->object = object;
-        set_why(&w->why, NULL);
         w->kind->forbidden = false;
-        tell(w);
+        trim(object);
+        /* Meanwhile the watch may have shown one, which is newer then. */
+        if (!w->object || generation(object) > generation(w->object))
+            remember(w, object);
+        json_decref(object);
         return;
     }
     set_why(&w->why, object ? xasprintf("%s %s/%s was deleted and created anew", w->kind->name,
@@ -446,11 +479,6 @@ static uint64_t mark_of(const json_t *object)
     return h ? h : 1;
 }
 
-static json_int_t generation(const json_t *object)
-{
-    return json_integer_value(json_object_get(json_object_get(object, "metadata"), "generation"));
-}
-
 static int on_object(void *arg, json_t *object, struct err *err)
 {
     struct kind *k = arg;
@@ -465,10 +493,8 @@ static int on_object(void *arg, json_t *object, struct err *err)
     cleanup_free char *key =
         owner_key(ns ? ns : "", k->api_version, k->name, name ? name : "", uid);
     struct owner *w = map_get(&o->owners, key);
-    if (w && w->object && generation(object) >= generation(w->object)) {
-        json_decref(w->object);
-        w->object = json_incref(object);
-    }
+    if (w && (!w->object || generation(object) >= generation(w->object)))
+        remember(w, object);
     struct followed *f = map_get(&o->followed, uid);
     uint64_t mark = f ? mark_of(object) : 0;
     if (!f || f->mark == mark)
@@ -522,8 +548,11 @@ void owners_follow(struct owners *o, const char *ns, const struct workload_ref *
         map_set(&o->followed, ref->uid, f);
     }
     f->count++;
+    k->wanted = true;
     if (!k->watch && k->plural)
         start_watch(k);
+    else if (!k->plural && k->discover.state == ERRAND_IDLE)
+        errand_put(&k->discover);
 }
 
 void owners_unfollow(struct owners *o, const char *uid)

@@ -95,6 +95,51 @@ void idle(struct gfixture *x)
         client_run(x->w->client, 10 * USEC_PER_MSEC, x->w->fd);
 }
 
+void lists_rays(struct gfixture *x, const char *item)
+{
+    cleanup_free char *json = json_of(item);
+    cleanup_free char *list =
+        xasprintf("{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[%s]}", json);
+    fake_answer(x->w->api, RAYS, 200, list);
+}
+
+void pushes_ray(struct gfixture *x, const char *item)
+{
+    cleanup_free char *json = json_of(item);
+    cleanup_free char *line = xasprintf("{\"type\":\"MODIFIED\",\"object\":%s}\n", json);
+    until(x, count(x, W_RAYS) >= 1);
+    idle(x);
+    fake_push(x->w->api, W_RAYS, line, FAKE_OPEN);
+}
+
+char *linked_ray_pod(void)
+{
+    cleanup_free char *plain = json_of(RAY_POD("p", "up"));
+    cleanup_json json_t *pod = json_loads(plain, 0, NULL);
+    json_object_set_new(json_object_get(pod, "metadata"), "annotations",
+                        json_pack("{s:s}", "pod-group-name", RAY_MADE));
+    return json_dumps(pod, JSON_COMPACT);
+}
+
+void make_ray(struct gfixture *x)
+{
+    cleanup_free char *pod = linked_ray_pod();
+    answers(x, RAY, 200, RAY_OF("1", "2"));
+    lists_rays(x, RAY_OF("1", "2"));
+    answers(x, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 200, pod);
+    fake_answer(x->w->api, "GET " POD("p"), 200, pod);
+    show_pod(x, RAY_POD("p", "up"));
+    assert_state(x, "p", "in " RAY_MADE " as -");
+    cleanup_json json_t *made = body_of(x->w, MAKE, 0);
+    json_object_set_new(json_object_get(made, "metadata"), "resourceVersion", json_string("9"));
+    cleanup_free char *text = json_dumps(made, JSON_COMPACT);
+    show_group(x, text);
+    cleanup_json json_t *link = body_of(x->w, LINK("p"), 0);
+    assert_string_equal(field_peek(link, "metadata", "labels", "kai.scheduler/subgroup-name", NULL),
+                        "w");
+}
+
 static int set_up_with(void **state, usec_t look)
 {
     void *inner;

@@ -32,6 +32,20 @@
     "}}"
 #define JOB_POD(name, uid) POD_OF(name, uid, "apiVersion: batch/v1, kind: Job", "train", "uj", "")
 
+/* A RayCluster of one head and so many workers, a worker, and their PodGroup. */
+#define RAY_OF(version, workers)                                                                   \
+    "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ns, uid: ur, "     \
+    "resourceVersion: '" version "', generation: " version                                         \
+    "}, spec: {headGroupSpec: {}, workerGroupSpecs: [{groupName: w, replicas: " workers            \
+    ", minReplicas: " workers "}]}}"
+#define RAY_POD(name, uid)                                                                         \
+    "{apiVersion: v1, kind: Pod, metadata: {name: " name ", namespace: ns, uid: " uid              \
+    ", resourceVersion: '3', labels: {ray.io/node-type: worker, ray.io/group: w}, "                \
+    "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: ur, "             \
+    "controller: true}]}, spec: {schedulerName: kai-scheduler}}"
+#define RAY_MADE  "pg-ray-ur"
+#define RAY_PATCH "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/" RAY_MADE
+
 struct gfixture {
     struct fixture *w;
     struct workload_rules rules;
@@ -53,6 +67,13 @@ void answers_link(struct gfixture *x, const char *pod_yaml, const char *name, co
 void show_pod(struct gfixture *x, const char *yaml);
 void show_group(struct gfixture *x, const char *yaml);
 void group_gone(struct gfixture *x, const char *name);
+/* The list of RayClusters that their watch begins with; what it shows then. */
+void lists_rays(struct gfixture *x, const char *item);
+void pushes_ray(struct gfixture *x, const char *item);
+/* The worker p, linked, as JSON; the caller frees it. */
+char *linked_ray_pod(void);
+/* A RayCluster of two workers has its PodGroup, which the watch shows, and one linked pod. */
+void make_ray(struct gfixture *x);
 /* What is known of a pod. */
 const char *state_of(struct gfixture *x, const char *pod);
 /* Runs for a moment in which nothing more may happen. */

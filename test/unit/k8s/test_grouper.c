@@ -484,67 +484,6 @@ static void another_namespaces_owner_is_not_given(void **state)
 
 /* ---- following ---- */
 
-#define RAY_OF(version, workers)                                                                   \
-    "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ns, uid: ur, "     \
-    "resourceVersion: '" version "', generation: " version                                         \
-    "}, spec: {headGroupSpec: {}, workerGroupSpecs: [{groupName: w, replicas: " workers            \
-    ", minReplicas: " workers "}]}}"
-#define RAY_POD(name, uid)                                                                         \
-    "{apiVersion: v1, kind: Pod, metadata: {name: " name ", namespace: ns, uid: " uid              \
-    ", resourceVersion: '3', labels: {ray.io/node-type: worker, ray.io/group: w}, "                \
-    "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: ur, "             \
-    "controller: true}]}, spec: {schedulerName: kai-scheduler}}"
-#define RAY_MADE  "pg-ray-ur"
-#define RAY_PATCH "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/" RAY_MADE
-
-/* The list that the watch begins with. */
-static void lists_rays(struct gfixture *x, const char *item)
-{
-    cleanup_free char *json = json_of(item);
-    cleanup_free char *list =
-        xasprintf("{\"metadata\":{\"resourceVersion\":\"5\"},\"items\":[%s]}", json);
-    fake_answer(x->w->api, RAYS, 200, list);
-}
-
-static void pushes_ray(struct gfixture *x, const char *item)
-{
-    cleanup_free char *json = json_of(item);
-    cleanup_free char *line = xasprintf("{\"type\":\"MODIFIED\",\"object\":%s}\n", json);
-    until(x, count(x, W_RAYS) >= 1);
-    idle(x);
-    fake_push(x->w->api, W_RAYS, line, FAKE_OPEN);
-}
-
-/* The pod, linked, as it is read when its owner has changed. */
-static char *linked_ray_pod(void)
-{
-    cleanup_free char *plain = json_of(RAY_POD("p", "up"));
-    cleanup_json json_t *pod = json_loads(plain, 0, NULL);
-    json_object_set_new(json_object_get(pod, "metadata"), "annotations",
-                        json_pack("{s:s}", "pod-group-name", RAY_MADE));
-    return json_dumps(pod, JSON_COMPACT);
-}
-
-/* A RayCluster of two workers has its PodGroup, which the watch shows, and one linked pod. */
-static void make_ray(struct gfixture *x)
-{
-    cleanup_free char *pod = linked_ray_pod();
-    answers(x, RAY, 200, RAY_OF("1", "2"));
-    lists_rays(x, RAY_OF("1", "2"));
-    answers(x, MAKE, 201, "{}");
-    fake_answer(x->w->api, LINK("p"), 200, pod);
-    fake_answer(x->w->api, "GET " POD("p"), 200, pod);
-    show_pod(x, RAY_POD("p", "up"));
-    assert_state(x, "p", "in " RAY_MADE " as -");
-    cleanup_json json_t *made = body_of(x->w, MAKE, 0);
-    json_object_set_new(json_object_get(made, "metadata"), "resourceVersion", json_string("9"));
-    cleanup_free char *text = json_dumps(made, JSON_COMPACT);
-    show_group(x, text);
-    cleanup_json json_t *link = body_of(x->w, LINK("p"), 0);
-    assert_string_equal(field_peek(link, "metadata", "labels", "kai.scheduler/subgroup-name", NULL),
-                        "w");
-}
-
 static void W01_scale_is_followed(void **state)
 {
     struct gfixture *x = *state;
