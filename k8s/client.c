@@ -538,6 +538,23 @@ static enum err_code code_of(long status)
     }
 }
 
+/* Source: k8s.io/apiserver forbiddenMessage(): 'User "u" cannot create resource "pods" ...'. */
+bool client_reply_unauthorized(const struct client_reply *r)
+{
+    if (r->error || r->status != 403)
+        return false;
+    cleanup_json json_t *status = json_loadb(r->body, r->len, 0, NULL);
+    const char *message = field_peek(status, "message", NULL);
+    const char *user = message ? strstr(message, "User \"") : NULL;
+    return !message || (user && strstr(user, "\" cannot "));
+}
+
+bool client_reply_is(const struct client_reply *r, const char *reason)
+{
+    cleanup_json json_t *status = r->error ? NULL : json_loadb(r->body, r->len, 0, NULL);
+    return str_eq(field_peek(status, "reason", NULL), reason);
+}
+
 int client_reply_error(const struct client_reply *r, struct err *err)
 {
     if (r->error)

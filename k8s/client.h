@@ -39,6 +39,10 @@ static inline bool client_ok(const struct client_reply *r)
 }
 /* Fills *err with what the API server (or the network) said, and returns -1. */
 int client_reply_error(const struct client_reply *r, struct err *err);
+/* Whether a right is missing. Quotas and admission webhooks answer 403 too. */
+bool client_reply_unauthorized(const struct client_reply *r);
+/* The reason of the API server's Status ("AlreadyExists") is that. */
+bool client_reply_is(const struct client_reply *r, const char *reason);
 
 typedef void client_done_fn(void *arg, const struct client_reply *reply);
 /* A piece of a 200 reply. */

@@ -326,7 +326,7 @@ static void link_failed(struct newcomer *n, const struct client_reply *reply)
     struct err err;
     client_reply_error(reply, &err);
     api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "link");
-    bool forbidden = !reply->error && reply->status == 403;
+    bool forbidden = client_reply_unauthorized(reply);
     if (forbidden && !g->link_forbidden)
         log_error("the API server does not let muster link pods to the PodGroups it makes; grant "
                   "the missing rule",

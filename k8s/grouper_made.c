@@ -39,6 +39,7 @@ static struct made *made_new(struct grouper *g, const struct dialect *d, const s
     m->search.none = refresh_none;
     m->search.stuck = refresh_stuck;
     map_set(&g->made, m->key, m);
+    grouper_look_later(g); /* it may never be there */
     return m;
 }
 
@@ -75,14 +76,29 @@ static void tell_newcomers(struct made *m)
     }
 }
 
+static void unfollow(struct made *m)
+{
+    if (m->followed)
+        owners_unfollow(m->g->owners, m->top.uid);
+    m->followed = false;
+}
+
+/* Changes of its owner are told from now on; not while a watch brings data. */
+static void follow(struct made *m)
+{
+    const struct grouper *g = m->g;
+    if (m->followed || !workload_scales(g->o.rules, m->top.api_version, m->top.kind))
+        return;
+    owners_follow(g->owners, m->ref.ns, &m->top);
+    m->followed = true;
+}
+
 static void forget(struct made *m)
 {
     struct grouper *g = m->g;
     map_remove(&g->made, m->key);
     tell_newcomers(m);
-    if (m->followed)
-        owners_unfollow(g->owners, m->top.uid);
-    m->followed = false;
+    unfollow(m);
     search_end(&m->search);
     list_remove(&m->dead);
     list_push(&g->dead_made, &m->dead);
@@ -168,7 +184,7 @@ static char *why_not(struct made *m, const struct client_reply *reply)
     struct grouper *g = m->g;
     struct err err;
     client_reply_error(reply, &err);
-    bool forbidden = !reply->error && reply->status == 403;
+    bool forbidden = client_reply_unauthorized(reply);
     if (forbidden && !g->make_forbidden)
         log_error("the API server does not let muster make PodGroups; grant the missing rule",
                   "rule", "create and patch podgroups", "group", m->ref.api_group, "error",
@@ -180,9 +196,10 @@ static char *why_not(struct made *m, const struct client_reply *reply)
                : xasprintf("PodGroup %s/%s: %s", m->ref.ns, m->ref.name, err.text);
 }
 
+/* A conflict of something else that the server writes with it: a ResourceQuota. */
 static bool is_temporary(const struct client_reply *r)
 {
-    return r->error || r->status == 429 || r->status >= 500;
+    return r->error || r->status == 429 || r->status >= 500 || client_reply_is(r, "Conflict");
 }
 
 /* What is temporary is tried again as it is; else those who need it say again what they need. */
@@ -212,16 +229,19 @@ static void not_patched(struct made *m, const struct client_reply *reply)
 {
     struct grouper *g = m->g;
     bool conflict = !reply->error && reply->status == 409;
+    usec_t pause = CONFLICT_PAUSE;
     m->stale = true;
     if (!conflict) {
         cleanup_free char *why = why_not(m, reply);
         api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "update");
-        log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
-                    NULL);
-        m->not_before = usec_now() + g->o.retry;
+        if (m->vain == 0)
+            log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
+                        NULL);
+        pause = usec_backoff(g->o.retry, GROUPER_MOST, m->vain++);
+        m->not_before = usec_now() + pause / 2; /* the pause is at least that */
     }
     if (m->sample && m->read.state == ERRAND_IDLE)
-        errand_again(&m->read, conflict ? CONFLICT_PAUSE : g->o.retry, GROUPER_MOST);
+        errand_again(&m->read, pause, GROUPER_MOST);
 }
 
 static void patched(struct made *m, const struct client_reply *reply)
@@ -230,6 +250,7 @@ static void patched(struct made *m, const struct client_reply *reply)
     json_decref(STEAL(m->write));
     json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     if (object) {
+        m->vain = 0;
         log_info("PodGroup follows its owner", "podgroup", m->key, "owner", m->owner, NULL);
         groups_written(g->o.groups, &m->ref, object, usec_now());
         json_decref(object);
@@ -246,7 +267,7 @@ static void made_done(struct errand *e, const struct client_reply *reply)
     struct made *m = CONTAINER_OF(e, struct made, errand);
     if (m->creates && client_ok(reply))
         created(m);
-    else if (m->creates && !reply->error && reply->status == 409)
+    else if (m->creates && !reply->error && reply->status == 409 && !is_temporary(reply))
         is_there(m); /* made by somebody, or by ourselves before a restart: used as it is */
     else if (m->creates)
         not_created(m, reply);
@@ -263,6 +284,7 @@ static bool is_busy(const struct made *m)
 
 static void set_owner(struct made *m, const struct workload_ref *top)
 {
+    unfollow(m);
     workload_ref_done(&m->top);
     m->top = (struct workload_ref){xstrdup(top->api_version), xstrdup(top->kind),
                                    xstrdup(top->name), xstrdup(top->uid)};
@@ -321,6 +343,7 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
         json_decref(m->write);
         m->write = made_object(d, served->version, ref->ns, group);
         set_owner(m, &group->owner);
+        follow(m); /* what it is made from may change before it is made */
         errand_put(&m->errand);
     }
     return made_wait(m, n, ret_why);
@@ -378,13 +401,16 @@ static void refresh_found(struct search *s, const struct workload_group *group)
     struct made *m = CONTAINER_OF(s, struct made, search);
     const json_t *seen = groups_seen(s->g->o.groups, &m->ref, usec_now());
     search_end(s);
-    if (seen && str_eq(group->name, m->ref.name) && !update(m, seen, group))
-        m->stale = true;
+    bool ours = str_eq(group->name, m->ref.name);
+    if (!seen || (ours && !update(m, seen, group)))
+        m->stale = true; /* until it is shown, or written */
+    else if (m->stale)   /* its owner has changed again meanwhile */
+        learn_soon(m);
 }
 
 static void refresh_none(struct search *s)
 {
-    search_end(s); /* suspended: its pods go, and the PodGroup waits for others */
+    search_end(s); /* its owner wants none any more: the PodGroup stays as it is */
 }
 
 static void refresh_stuck(struct search *s, const char *why)
@@ -399,14 +425,11 @@ void made_learn(struct grouper *g)
 {
     list_for_each_safe (m, &g->learnt, struct made, dead) {
         list_remove(&m->dead);
-        if (!m->top.uid || !workload_scales(g->o.rules, m->top.api_version, m->top.kind)) {
-            m->stale = false;
-            continue;
-        }
+        if (m->top.uid)
+            follow(m);
         if (!m->followed)
-            owners_follow(g->owners, m->ref.ns, &m->top);
-        m->followed = true;
-        if (m->stale)
+            m->stale = false;
+        else if (m->stale)
             refresh(m);
     }
 }
@@ -473,6 +496,8 @@ void grouper_group(struct grouper *g, const struct gang_ref *ref, const json_t *
     m->there_since = 0;
     free(STEAL(m->why));
     tell_newcomers(m);
+    if (m->stale)
+        learn_soon(m);
 }
 
 void grouper_group_gone(struct grouper *g, const struct gang_ref *ref)

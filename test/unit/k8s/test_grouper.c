@@ -247,15 +247,20 @@ static void what_the_watch_shows_late_does_not_unlink(void **state)
 
 /* ---- what goes wrong ---- */
 
+/* What the API server says. */
+#define UNAUTHORIZED(verb, resource)                                                               \
+    "{\"reason\":\"Forbidden\",\"message\":\"" resource                                            \
+    " is forbidden: User \\\"u\\\" cannot " verb " resource \\\"" resource "\\\" in API group\"}"
+
 static void a_rule_that_is_missing_is_named(void **state)
 {
     struct gfixture *x = *state;
     log_setup(LOG_ERROR, LOG_TEXT);
-    fake_answer(x->w->api, JOB, 403, "{\"message\":\"jobs is forbidden\"}");
+    fake_answer(x->w->api, JOB, 403, UNAUTHORIZED("get", "jobs"));
     answers(x, JOB, 200, JOB_OF(""));
-    fake_answer(x->w->api, MAKE, 403, "{\"message\":\"podgroups is forbidden\"}");
+    fake_answer(x->w->api, MAKE, 403, UNAUTHORIZED("create", "podgroups"));
     answers(x, MAKE, 201, "{}");
-    fake_answer(x->w->api, LINK("p"), 403, "{\"message\":\"pods is forbidden\"}");
+    fake_answer(x->w->api, LINK("p"), 403, UNAUTHORIZED("patch", "pods"));
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p",
@@ -589,7 +594,7 @@ static void a_right_to_write_that_is_missing_is_asked_for_again(void **state)
     struct gfixture *x = *state;
     log_setup(LOG_ERROR, LOG_TEXT);
     make_ray(x);
-    fake_answer(x->w->api, RAY_PATCH, 403, "{\"message\":\"podgroups is forbidden\"}");
+    fake_answer(x->w->api, RAY_PATCH, 403, UNAUTHORIZED("create", "podgroups"));
     answers(x, RAY_PATCH, 200, "{}");
     pushes_ray(x, RAY_OF("2", "5"));
     until(x, count(x, RAY_PATCH) == 2);

@@ -18,6 +18,68 @@ static json_int_t minimum_in(struct gfixture *x, const char *route, size_t n)
     return json_integer_value(json_object_get(json_object_get(body, "spec"), "minMember"));
 }
 
+/* ---- what the server says ---- */
+
+/* A ResourceQuota that counts PodGroups is written at the same time. */
+static void a_conflict_while_it_is_made_does_not_mean_that_it_is_there(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(GANG_OF_4));
+    fake_answer(x->w->api, MAKE, 409,
+                "{\"reason\":\"Conflict\",\"message\":\"Operation cannot be fulfilled on "
+                "resourcequotas \\\"q\\\": the object has been modified\"}");
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "in " MADE " as -");
+    assert_int_equal(count(x, MAKE), 2);
+}
+
+static void a_quota_or_a_webhook_is_no_missing_right(void **state)
+{
+    struct gfixture *x = *state;
+    static const char *const says =
+        "podgroups.scheduling.run.ai \\\"pg\\\" is forbidden: exceeded quota: ten, requested: "
+        "count/podgroups.scheduling.run.ai=1";
+    cleanup_free char *reply = xasprintf("{\"reason\":\"Forbidden\",\"message\":\"%s\"}", says);
+    answers(x, JOB, 200, JOB_OF(""));
+    fake_answer(x->w->api, MAKE, 403, reply);
+    show_pod(x, JOB_POD("p", "up"));
+    answers(x, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 403,
+                "{\"reason\":\"Forbidden\",\"message\":\"admission webhook \\\"w\\\" denied it\"}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    until(x, strstr(state_of(x, "p"), "exceeded quota: ten"));
+    assert_null(strstr(state_of(x, "p"), "grant"));
+    until(x, strstr(state_of(x, "p"), "denied it"));
+    assert_null(strstr(state_of(x, "p"), "grant"));
+    assert_state(x, "p", "in " MADE " as -");
+}
+
+static void what_is_refused_for_ever_is_asked_for_more_and_more_seldom(void **state)
+{
+    struct gfixture *x = *state;
+    make_ray(x);
+    fake_answer(x->w->api, RAY_PATCH, 422, "{\"message\":\"no\"}");
+    pushes_ray(x, RAY_OF("2", "5"));
+    until(x, count(x, RAY_PATCH) >= 1);
+    idle_long(x);
+    assert_in_range(count(x, RAY_PATCH), 2, 9);
+}
+
+/* The watch of PodGroups is silent for a while. */
+static void a_conflict_is_not_tried_again_at_full_speed(void **state)
+{
+    struct gfixture *x = *state;
+    make_ray(x);
+    fake_answer(x->w->api, RAY_PATCH, 409, "{\"reason\":\"Conflict\",\"message\":\"modified\"}");
+    pushes_ray(x, RAY_OF("2", "5"));
+    until(x, count(x, RAY_PATCH) >= 1);
+    show_pod(x, RAY_POD("q", "uq"));
+    idle_long(x);
+    assert_in_range(count(x, RAY_PATCH), 2, 16);
+}
+
 /* ---- kinds ---- */
 
 #define FOO_POD                                                                                    \
@@ -106,12 +168,49 @@ static void an_owner_that_changes_while_it_is_read_is_read_well(void **state)
     assert_int_equal(minimum_in(x, RAY_PATCH, 0), 6);
 }
 
+static void an_owner_that_grows_while_its_group_is_made_is_followed(void **state)
+{
+    struct gfixture *x = *state;
+    cleanup_free char *pod = linked_ray_pod();
+    /* Another one, so that the kind is watched. */
+    answers(x, "GET /apis/ray.io/v1" NS "/rayclusters/other", 200,
+            "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: other, namespace: ns, uid: "
+            "uo}, spec: {headGroupSpec: {}}}");
+    lists_rays(x, RAY_OF("1", "2"));
+    answers(x, MAKE, 201, "{}");
+    show_pod(x, POD_OF("o", "uop", "apiVersion: ray.io/v1, kind: RayCluster", "other", "uo", ""));
+    until(x, count(x, W_RAYS) == 1);
+
+    answers(x, RAY, 200, RAY_OF("1", "2"));
+    fake_answer_late(x->w->api, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 200, pod);
+    fake_answer(x->w->api, "GET " POD("p"), 200, pod);
+    answers(x, RAY_PATCH, 200, "{}");
+    show_pod(x, RAY_POD("p", "up"));
+    until(x, count(x, MAKE) == 2);
+    pushes_ray(x, RAY_OF("2", "5"));
+    idle(x);
+    fake_release(x->w->api);
+    assert_state(x, "p", "in " RAY_MADE " as -");
+    cleanup_json json_t *made = body_of(x->w, MAKE, 1);
+    json_object_set_new(json_object_get(made, "metadata"), "resourceVersion", json_string("9"));
+    cleanup_free char *text = json_dumps(made, JSON_COMPACT);
+    show_group(x, text);
+    until(x, count(x, RAY_PATCH) == 1);
+    assert_int_equal(minimum_in(x, RAY_PATCH, 0), 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        GTEST(a_conflict_while_it_is_made_does_not_mean_that_it_is_there),
+        GTEST(a_quota_or_a_webhook_is_no_missing_right),
+        GTEST(what_is_refused_for_ever_is_asked_for_more_and_more_seldom),
+        GTEST(a_conflict_is_not_tried_again_at_full_speed),
         GTEST(a_kind_that_nobody_needs_any_more_is_not_asked_for),
         GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),
         GTEST(an_owner_that_changes_while_it_is_read_is_read_well),
+        GTEST(an_owner_that_grows_while_its_group_is_made_is_followed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
