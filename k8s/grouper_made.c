@@ -410,15 +410,24 @@ static void refresh_found(struct search *s, const struct workload_group *group)
 
 static void refresh_none(struct search *s)
 {
+    struct made *m = CONTAINER_OF(s, struct made, search);
     search_end(s); /* its owner wants none any more: the PodGroup stays as it is */
+    if (m->stale)
+        learn_soon(m);
 }
 
 static void refresh_stuck(struct search *s, const char *why)
 {
     struct made *m = CONTAINER_OF(s, struct made, search);
+    bool unread = !list_empty(&s->wait.link);
     (void)why; /* pods that need it say so */
-    m->stale = true;
     search_end(s);
+    if (unread) {
+        m->stale = true;
+        grouper_look_later(s->g);
+    } else if (m->stale) { /* what an owner says wrongly is told when it has changed */
+        learn_soon(m);
+    }
 }
 
 void made_learn(struct grouper *g)

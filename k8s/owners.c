@@ -14,6 +14,8 @@
 /* Unused ones are forgotten; what changed since is then read anew. */
 #define KEEP  (10 * USEC_PER_SEC)
 #define SWEEP (5 * USEC_PER_SEC)
+/* So long all pods of an owner share what was read, where no watch shows its changes. */
+#define FRESH (3 * USEC_PER_SEC)
 
 /* A kind of owners. */
 struct kind {
@@ -39,7 +41,7 @@ struct owner {
     json_t *object;         /* NULL: not read */
     char *why;              /* it could not be read; NULL: nothing went wrong */
     enum owner_state state; /* with why */
-    usec_t used;
+    usec_t used, read_at;
     struct errand read;
     struct list in_kind; /* while its kind is found out */
     struct list waits;
@@ -354,6 +356,7 @@ static void remember(struct owner *w, json_t *object)
 {
     json_decref(w->object);
     w->object = json_incref(object);
+    w->read_at = usec_now();
     set_why(&w->why, NULL);
     tell(w);
 }
@@ -366,7 +369,7 @@ static void read_done(struct errand *e, const struct client_reply *reply)
         w->kind->forbidden = false;
         trim(object);
         /* Meanwhile the watch may have shown one, which is newer then. */
-        if (!w->object || generation(object) > generation(w->object))
+        if (!w->object || !w->kind->watch || generation(object) > generation(w->object))
             remember(w, object);
         json_decref(object);
         return;
@@ -437,7 +440,7 @@ enum owner_state owners_find(struct owners *o, const char *ns, const struct work
         w = owner_new(o, ns, ref);
     w->used = usec_now();
     *ret = w->object;
-    if (w->object)
+    if (w->object && (w->kind->watch || w->used - w->read_at < FRESH))
         return OWNER_KNOWN;
     list_push(&w->waits, &wait->link);
     if (w->kind->plural) {

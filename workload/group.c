@@ -184,15 +184,18 @@ static int own_minimum(const struct workload_case *c, struct workload_group *g, 
     return 0;
 }
 
-/* 1: suspended. */
-static int is_suspended(const struct workload_case *c, struct err *err)
+/* Its pods go, or it was resumed since it was read: they must not pass singly in the meantime. */
+static int check_suspended(const struct workload_case *c, struct err *err)
 {
     bool on = false;
     if (!c->kind->suspend || c->custom)
         return 0;
     if (read_bool(case_owner(c), c->kind->suspend, &on, err) < 0)
         return about(c->chain, c->at, err);
-    return on;
+    if (!on)
+        return 0;
+    err_set(err, ERR_INVALID, "%s is true; its pods wait until it is resumed", c->kind->suspend);
+    return about(c->chain, c->at, err);
 }
 
 static const char *first_of(const json_t *object, const char *const *keys,
@@ -312,9 +315,8 @@ static int kai_group(struct workload_case *c, struct workload_group *g, struct e
     size_t named = c->kind->per_pod && !c->custom ? 0 : c->at;
     struct workload_who w = who_is(c->chain, named);
     const char *spark = spark_name(c);
-    int suspended = is_suspended(c, err);
-    if (suspended)
-        return suspended;
+    if (check_suspended(c, err) < 0)
+        return -1;
     refer_to(g, w.api_version, w.kind, w.name, w.uid);
     g->name = spark ? xstrdup(spark) : xasprintf("pg-%s-%s", w.name, w.uid);
     g->labels = copy_marks(c->marks, "labels", "");
@@ -330,12 +332,15 @@ static int kai_group(struct workload_case *c, struct workload_group *g, struct e
 /* ---- Volcano ---- */
 
 /* Source: pg_controller_handler.go addReplicaSet, addStatefulSet: no replicas, no group. */
-static bool is_scaled_to_none(const struct workload_case *c)
+static int check_scaled_to_none(const struct workload_case *c, struct err *err)
 {
     const char *kind = who_is(c->chain, c->at).kind;
     int64_t n = 1;
     bool counts = strcmp(kind, "ReplicaSet") == 0 || strcmp(kind, "StatefulSet") == 0;
-    return counts && read_count(case_owner(c), "spec.replicas", 0, &n, NULL) == 0 && n == 0;
+    if (!counts || read_count(case_owner(c), "spec.replicas", 0, &n, NULL) < 0 || n > 0)
+        return 0;
+    err_set(err, ERR_INVALID, "spec.replicas is 0; its pods wait until it is more");
+    return about(c->chain, c->at, err);
 }
 
 /* The owner's annotation, which Volcano reads of the pod's own controller only. */
@@ -366,9 +371,8 @@ static int volcano_group(struct workload_case *c, struct workload_group *g, stru
     const json_t *ref = who_controls(case_pod(c));
     set_owner(c, ref && c->n > 1 ? 1 : 0);
     const char *priority = read_text(case_pod(c), "spec.priorityClassName");
-    int suspended = is_suspended(c, err);
-    if (suspended || is_scaled_to_none(c))
-        return suspended ? suspended : 1;
+    if (check_suspended(c, err) < 0 || check_scaled_to_none(c, err) < 0)
+        return -1;
     struct workload_who w = who_is(c->chain, c->at);
     if (ref)
         refer_to(g, read_text(ref, "apiVersion"), read_text(ref, "kind"), read_text(ref, "name"),

@@ -110,7 +110,7 @@ bool workload_owner(const struct workload_rules *rules, const json_t *object,
 
 /*
  * chain[0] is the pod, chain[n - 1] the top owner. 0: *ret is filled; 1: no PodGroup is to be made
- * (an annotation says so, or suspended); -1: what the owner says is wrong: the sentence names
+ * (an annotation says so); -1: what the owner says is wrong, or it is suspended: the sentence names
  * object, field and remedy.
  */
 int workload_group(const struct workload_rules *rules, const json_t *const *chain, size_t n,

@@ -200,6 +200,53 @@ static void an_owner_that_grows_while_its_group_is_made_is_followed(void **state
     assert_int_equal(minimum_in(x, RAY_PATCH, 0), 6);
 }
 
+#define RAY_SUSPENDED                                                                              \
+    "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ns, uid: ur, "     \
+    "resourceVersion: '1', generation: 1}, spec: {suspend: true, headGroupSpec: {}, "              \
+    "workerGroupSpecs: [{groupName: w, "                                                           \
+    "replicas: 2, minReplicas: 2}]}}"
+
+/* What was read may be older than the pod, which never may pass singly. */
+static void a_pod_of_a_suspended_owner_waits(void **state)
+{
+    struct gfixture *x = *state;
+    cleanup_free char *pod = linked_ray_pod();
+    lists_rays(x, RAY_SUSPENDED);
+    answers(x, MAKE, 201, "{}");
+    answers(x, "GET /apis/ray.io/v1" NS "/rayclusters/other", 200,
+            "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: other, namespace: ns, uid: "
+            "uo}, spec: {headGroupSpec: {}}}");
+    show_pod(x, POD_OF("o", "uop", "apiVersion: ray.io/v1, kind: RayCluster", "other", "uo", ""));
+    until(x, count(x, W_RAYS) == 1);
+    answers(x, RAY, 200, RAY_SUSPENDED);
+    fake_answer(x->w->api, LINK("p"), 200, pod);
+    show_pod(x, RAY_POD("p", "up"));
+    until(x, count(x, RAY) == 1);
+    idle(x);
+    assert_non_null(strstr(state_of(x, "p"), "waits: "));
+    assert_non_null(strstr(state_of(x, "p"), "suspend"));
+    pushes_ray(x, RAY_OF("2", "2"));
+    assert_state(x, "p", "in " RAY_MADE " as -");
+}
+
+/* Where no watch tells of it. */
+static void an_owner_that_is_not_watched_is_read_again(void **state)
+{
+    struct gfixture *x = *state;
+    cleanup_free char *pod = linked_ray_pod();
+    answers(x, RAY, 200, RAY_SUSPENDED);
+    answers(x, RAY, 200, RAY_OF("2", "2"));
+    lists_rays(x, RAY_OF("2", "2"));
+    answers(x, MAKE, 201, "{}");
+    fake_answer(x->w->api, LINK("p"), 200, pod);
+    show_pod(x, RAY_POD("p", "up"));
+    until(x, strstr(state_of(x, "p"), "suspend"));
+    idle(x);
+    assert_int_equal(count(x, RAY), 1);
+    assert_state(x, "p", "in " RAY_MADE " as -");
+    assert_int_equal(count(x, RAY), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +258,8 @@ int main(void)
         GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),
         GTEST(an_owner_that_changes_while_it_is_read_is_read_well),
         GTEST(an_owner_that_grows_while_its_group_is_made_is_followed),
+        GTEST(a_pod_of_a_suspended_owner_waits),
+        GTEST(an_owner_that_is_not_watched_is_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
