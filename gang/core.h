@@ -430,8 +430,8 @@ void *fx_alloc(struct gang_core *core, size_t size);
 const char *fx_str(struct gang_core *core, const char *s);
 struct gang_effect *fx_add(struct gang_core *core, enum gang_effect_kind kind);
 /* A write about a pod; node NULL: none. */
-void fx_pod(struct gang_core *core, enum gang_effect_kind kind, const struct pod *pod,
-            const struct node *node);
+struct gang_effect *fx_pod(struct gang_core *core, enum gang_effect_kind kind,
+                           const struct pod *pod, const struct node *node);
 
 /* ---- shape.c ---- */
 uint32_t resource_number(struct gang_core *core, const char *name);

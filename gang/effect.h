@@ -92,6 +92,8 @@ enum gang_effect_kind {
     GANG_EVICT,    /* undo a member of a failed commit through the Eviction API */
     GANG_STATUS,   /* the PodGroup's status changed: project it into the dialect and write it */
     GANG_EVENT,    /* send a Kubernetes event */
+    GANG_TELL, /* put the text into the pod's condition PodScheduled, where kube-scheduler has put
+                * an older one; that wakes the pod too */
     GANG_EFFECT_MAX
 };
 
@@ -148,7 +150,8 @@ struct gang_effect {
         struct {
             const char *ns, *name, *uid;
             const char *node; /* BIND: where; NOMINATE: where or NULL to clear; else NULL */
-        } pod;                /* BIND, READ_POD, NOMINATE, EVICT */
+            const char *text; /* TELL; else NULL */
+        } pod;                /* BIND, READ_POD, NOMINATE, EVICT, TELL */
         struct gang_status status;
         struct {
             const char *kind;      /* "Pod" or "PodGroup" */

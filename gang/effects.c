@@ -68,12 +68,13 @@ struct gang_effect *fx_add(struct gang_core *core, enum gang_effect_kind kind)
     return e;
 }
 
-void fx_pod(struct gang_core *core, enum gang_effect_kind kind, const struct pod *pod,
-            const struct node *node)
+struct gang_effect *fx_pod(struct gang_core *core, enum gang_effect_kind kind,
+                           const struct pod *pod, const struct node *node)
 {
     struct gang_effect *e = fx_add(core, kind);
     e->pod.ns = fx_str(core, pod->facts->ns);
     e->pod.name = fx_str(core, pod->facts->name);
     e->pod.uid = fx_str(core, pod->facts->uid);
     e->pod.node = node ? fx_str(core, node->name) : NULL;
+    return e;
 }

@@ -179,7 +179,6 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
 {
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
-    timer_stop(core, &gang->timers[TIMER_NOTICE]);
     timer_stop(core, &gang->timers[TIMER_STARVE]);
     keep_end(core, gang);
     gang->waits = 0;
@@ -204,6 +203,7 @@ static void starve_later(struct gang_core *core, struct gang *gang)
 static void place(struct gang_core *core, struct gang *gang)
 {
     end_attempt(core, gang);
+    timer_stop(core, &gang->timers[TIMER_NOTICE]);
     end_hope(core, gang);
     evidence_forget(core, gang);
     gang->timed_out = false;
@@ -385,6 +385,7 @@ static bool must_be_whole(const struct gang_core *core, const struct gang *gang)
 static void finish(struct gang_core *core, struct gang *gang)
 {
     end_attempt(core, gang);
+    timer_stop(core, &gang->timers[TIMER_NOTICE]);
     end_hope(core, gang);
     plan_drop(core, gang, REASON_SLOT_MOVED);
     gang->ever_placed = true;

@@ -170,8 +170,9 @@ void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
 
 /*
  * Where no node passes the scheduler's own filters it never asks us, and its event does not speak
- * of the gang; or it asked when the reason was another. Such members are told by an event of
- * ours, once per reason.
+ * of the gang; or it asked when the reason was another, and what it wrote on the pod then stays
+ * there until it asks again. Such members are told by an event of ours and by words in their
+ * condition, once per reason.
  */
 void tell_members(struct gang_core *core, struct gang *gang)
 {
@@ -183,5 +184,7 @@ void tell_members(struct gang_core *core, struct gang *gang)
         pod->told = gang->reason.code;
         const struct gang_ref ref = {NULL, pod->facts->ns, pod->facts->name};
         add_event(core, "Pod", &ref, pod->facts->uid, true, "Unschedulable", gang->reason.text);
+        if (pod->facts->unschedulable)
+            fx_pod(core, GANG_TELL, pod, NULL)->pod.text = fx_str(core, gang->reason.text);
     }
 }

@@ -289,7 +289,7 @@ static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t co
     t->ns = xstrdup(e->pod.ns);
     t->name = xstrdup(e->pod.name);
     t->uid = xstrdup(e->pod.uid);
-    t->to = xstrdup_null(e->pod.node);
+    t->to = xstrdup_null(e->kind == GANG_TELL ? e->pod.text : e->pod.node);
     builtin_at(b, b->now + cost, t);
 }
 
@@ -358,6 +358,9 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
         break;
     case GANG_EVICT:
         pod_effect(b, e, COST_WRITE, evict_write);
+        break;
+    case GANG_TELL:
+        pod_effect(b, e, COST_WRITE, sched_tell);
         break;
     case GANG_STATUS:
         write_status(b, &e->status);

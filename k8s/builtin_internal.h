@@ -230,6 +230,8 @@ void sched_event(struct builtin *b, bool room);
 void sched_advance(struct builtin *b);
 usec_t sched_next(const struct builtin *b);
 void sched_reply(struct builtin *b, const struct gang_effect *effect);
+/* Writes words into the condition of a waiting pod. */
+void sched_tell(struct builtin *b, struct task *t);
 /* A filter or prioritize call is not answered yet: nothing may change meanwhile. */
 bool sched_asks(const struct sched *s);
 bool sched_settled(const struct sched *s);

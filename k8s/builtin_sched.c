@@ -282,6 +282,19 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
     pod->message = xstrdup(message);
 }
 
+/* Muster's words, where those of the last try are old. */
+void sched_tell(struct builtin *b, struct task *t)
+{
+    struct object *o = store_pod(b, t->uid);
+    if (!o || field_peek(o->json, "spec", "nodeName", NULL))
+        return;
+    json_t *patch =
+        json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type", "PodScheduled",
+                  "status", "False", "reason", "Unschedulable", "message", t->to);
+    store_patch(b, o, patch);
+    json_decref(patch);
+}
+
 static void retry_at(struct sched *s, struct sched_pod *pod, enum sched_place place, usec_t at)
 {
     put(s, pod, place);

@@ -66,10 +66,12 @@ struct order *order_new(const struct gang_effect *e)
     case GANG_READ_POD:
     case GANG_NOMINATE:
     case GANG_EVICT:
+    case GANG_TELL:
         o->ns = xstrdup(e->pod.ns);
         o->name = xstrdup(e->pod.name);
         o->uid = xstrdup(e->pod.uid);
         o->node = xstrdup_null(e->pod.node);
+        o->text = xstrdup_null(e->pod.text);
         return o;
     case GANG_STATUS:
         copy_status(o, &e->status);
@@ -137,6 +139,7 @@ static const struct {
     [GANG_EVICT] = {LANE_EVICT, evict_send},
     [GANG_STATUS] = {LANE_STATUS, status_send},
     [GANG_EVENT] = {LANE_EVENT, event_send},
+    [GANG_TELL] = {LANE_NOTICE, tell_send},
 };
 
 static const struct lane lane_defaults[LANE_MAX] = {
@@ -422,7 +425,7 @@ static bool make_room(struct writer *w, struct order *o)
     struct lane *lane = &w->lanes[lane_of(o)];
     if (lane->waiting < lane->room)
         return true;
-    if (o->kind != GANG_EVENT && o->kind != GANG_STATUS)
+    if (o->kind != GANG_EVENT && o->kind != GANG_STATUS && o->kind != GANG_TELL)
         return false;
     struct order *oldest = CONTAINER_OF(lane->queue.next, struct order, link);
     dequeue(w, lane, oldest);

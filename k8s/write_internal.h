@@ -25,7 +25,7 @@ struct order {
     char *api_group;     /* STATUS, EVENT of a PodGroup */
     char *api_version;   /* EVENT of what is neither that nor of the core group */
     char *object_kind;   /* EVENT */
-    char *reason, *text; /* EVENT; text also STATUS */
+    char *reason, *text; /* EVENT; text also STATUS, TELL */
     char *help;          /* STATUS */
     bool warning;        /* EVENT */
     struct gang_ref ref; /* STATUS: borrows from the above */
@@ -108,6 +108,7 @@ void bind_send(struct flight *f);
 void read_send(struct flight *f);
 void nominate_send(struct flight *f);
 void evict_send(struct flight *f);
+void tell_send(struct flight *f);
 void status_send(struct flight *f);
 void event_send(struct flight *f);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bindings, reads, nominations and evictions of pods. Every write carries the UID: a pod that was
- * deleted and created anew under the same name is never touched (seen on kube-apiserver 1.36: 409).
+ * Bindings, reads, nominations, evictions and conditions of pods. Every write carries the UID: a
+ * pod that was deleted and created anew under the same name is never touched (seen on
+ * kube-apiserver 1.36: 409).
  */
 #include "base/log.h"
 #include "k8s/field.h"
@@ -199,4 +200,79 @@ void evict_send(struct flight *f)
                                          .body = text,
                                          .timeout = WRITE_TIMEOUT},
                 evict_done);
+}
+
+/* ---- TELL ---- */
+
+/*
+ * kube-scheduler writes the condition PodScheduled when it has tried the pod, and not again before
+ * it tries it again. The words are put there as it would put them, into the very version of the pod
+ * that was read: one that was bound meanwhile is not touched.
+ */
+static json_t *told(const json_t *pod, const char *text)
+{
+    const json_t *list = json_object_get(json_object_get(pod, "status"), "conditions");
+    size_t i;
+    json_t *c;
+    json_array_foreach(list, i, c)
+    {
+        if (!str_eq(field_peek(c, "type", NULL), "PodScheduled"))
+            continue;
+        const char *message = field_peek(c, "message", NULL);
+        if (!str_eq(field_peek(c, "status", NULL), "False") || (message && strstr(message, text)))
+            return NULL;
+        return json_pack("{s:{s:s, s:s}, s:{s:[{s:s, s:s, s:s, s:s}]}}", "metadata", "uid",
+                         field_peek(pod, "metadata", "uid", NULL), "resourceVersion",
+                         field_peek(pod, "metadata", "resourceVersion", NULL), "status",
+                         "conditions", "type", "PodScheduled", "status", "False", "reason",
+                         "Unschedulable", "message", text);
+    }
+    return NULL;
+}
+
+static void tell_done(struct flight *f, const struct client_reply *reply)
+{
+    (void)reply; /* in conflict with somebody's newer word: that one stands */
+    flight_end(f);
+}
+
+static void tell_read(struct flight *f, const struct client_reply *reply)
+{
+    const struct order *o = f->order;
+    cleanup_json json_t *pod =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    bool waits = pod && str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid) &&
+                 !field_peek(pod, "spec", "nodeName", NULL);
+    cleanup_json json_t *patch = waits ? told(pod, o->text) : NULL;
+    if (!patch) {
+        flight_end(f);
+        return;
+    }
+    cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, o, "/status?fieldManager=muster");
+    flight_send(f,
+                &(struct client_request){.verb = "patch",
+                                         .resource = "pods/status",
+                                         .method = "PATCH",
+                                         .path = buf_str(&path),
+                                         .content_type = "application/strategic-merge-patch+json",
+                                         .body = text,
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                tell_done);
+}
+
+void tell_send(struct flight *f)
+{
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, f->order, "");
+    flight_send(f,
+                &(struct client_request){.verb = "get",
+                                         .resource = "pods",
+                                         .method = "GET",
+                                         .path = buf_str(&path),
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                tell_read);
 }

@@ -311,10 +311,9 @@ static const struct record_field bind_reply_fields[] = {
     PART(gang_effect, bind_reply, error, TEXT),
 };
 static const struct record_field effect_pod_fields[] = {
-    PART(gang_effect, pod, ns, TEXT),
-    PART(gang_effect, pod, name, TEXT),
-    PART(gang_effect, pod, uid, TEXT),
-    PART(gang_effect, pod, node, TEXT),
+    PART(gang_effect, pod, ns, TEXT),   PART(gang_effect, pod, name, TEXT),
+    PART(gang_effect, pod, uid, TEXT),  PART(gang_effect, pod, node, TEXT),
+    PART(gang_effect, pod, text, TEXT),
 };
 static const struct record_field status_fields[] = {
     OWNED(gang_status, ref, &whole_ref),
@@ -362,6 +361,7 @@ static const struct {
     [GANG_EVICT] = {"evict", EFFECT(effect_pod_fields)},
     [GANG_STATUS] = {"status", EFFECT(effect_status_fields)},
     [GANG_EVENT] = {"event", EFFECT(event_fields)},
+    [GANG_TELL] = {"tell", EFFECT(effect_pod_fields)},
 };
 
 const struct record_type *record_effect_type(enum gang_effect_kind kind)

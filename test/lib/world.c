@@ -34,6 +34,7 @@ void world_forget(struct world *w)
     strings_clear(w->nominations, &w->n_nominations);
     strings_clear(w->events, &w->n_events);
     strings_clear(w->evictions, &w->n_evictions);
+    strings_clear(w->told, &w->n_told);
 }
 
 void world_free(struct world *w)
@@ -49,6 +50,7 @@ void world_free(struct world *w)
     free(w->nominations);
     free(w->events);
     free(w->evictions);
+    free(w->told);
     free(w->last_status);
     free(w->passed);
     free(w->refusal);
@@ -142,6 +144,9 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
         break;
     case GANG_EVICT:
         PUSH(w, evictions, xstrdup(e->pod.name));
+        break;
+    case GANG_TELL:
+        PUSH(w, told, xasprintf("%s: %s", e->pod.name, e->pod.text));
         break;
     case GANG_EFFECT_MAX:
         break;

@@ -49,6 +49,8 @@ struct world {
     size_t n_nominations, cap_nominations;
     char **evictions; /* names of pods */
     size_t n_evictions, cap_evictions;
+    char **told; /* "pod: text" */
+    size_t n_told, cap_told;
     char **events; /* "Reason: message" */
     size_t n_events, cap_events;
     char *last_status; /* "state: text" of the last STATUS effect */

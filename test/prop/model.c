@@ -403,6 +403,7 @@ static void (*const see[])(struct model *, const struct gang_effect *, size_t) =
     [GANG_BIND] = see_binding,          [GANG_READ_POD] = see_read,
     [GANG_NOMINATE] = see_nomination,   [GANG_EVICT] = see_eviction,
     [GANG_STATUS] = see_nothing,        [GANG_EVENT] = see_nothing,
+    [GANG_TELL] = see_nothing, /* that it wakes the pod is nothing to rely on */
 };
 
 /* ---- a step ---- */

@@ -98,10 +98,8 @@ static void say_status(struct buf *b, const struct gang_status *s)
 void say_effect(struct buf *b, const struct gang_effect *e)
 {
     static const char *const writes[] = {
-        [GANG_BIND] = "BIND",
-        [GANG_READ_POD] = "read",
-        [GANG_NOMINATE] = "nominate",
-        [GANG_EVICT] = "evict",
+        [GANG_BIND] = "BIND",   [GANG_READ_POD] = "read", [GANG_NOMINATE] = "nominate",
+        [GANG_EVICT] = "evict", [GANG_TELL] = "tell",
     };
     switch (e->kind) {
     case GANG_REPLY_FILTER:

@@ -304,6 +304,33 @@ static void a_pod_that_gets_no_group_is_woken(void **state)
     world_free(w);
 }
 
+/* ---- what stands on pods ---- */
+
+static void S07_a_member_that_was_told_of_no_podgroup_is_told_anew(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 4);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(world_filter(w, "g-0"), "");
+    assert_non_null(strstr(w->refusal, "does not exist"));
+    struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
+    f->unschedulable = true;
+    world_pod_set(w, f);
+    world_group(w, "g", 3);
+    world_wait(w, SECONDS(1));
+    f = world_pod_facts("g-0", "g", 1); /* looked at again, and nothing new */
+    f->unschedulable = true;
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(5));
+    assert_true(world_event(w, "Pod/g-0 Unschedulable: gang default/g: 2 of 3 members exist"));
+    assert_int_equal(w->n_told, 1); /* kube-scheduler has said nothing on the other */
+    assert_string_equal(w->told[0], "g-0: gang default/g: 2 of 3 members exist");
+    world_wait(w, SECONDS(100));
+    assert_int_equal(w->n_told, 1);
+    world_free(w);
+}
+
 /* ---- a minimum that rises ---- */
 
 static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
@@ -435,6 +462,7 @@ int main(void)
         cmocka_unit_test(W01_a_pod_waits_for_its_group_to_be_made),
         cmocka_unit_test(W01_a_call_that_is_behind_the_link_passes),
         cmocka_unit_test(a_pod_that_gets_no_group_is_woken),
+        cmocka_unit_test(S07_a_member_that_was_told_of_no_podgroup_is_told_anew),
         cmocka_unit_test(W01_those_that_a_scale_up_asks_for_start_together),
         cmocka_unit_test(S07_a_family_that_is_too_large_starts_no_part),
         cmocka_unit_test(C06_a_commit_of_another_gang_is_not_undone),

@@ -242,6 +242,57 @@ static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
     }
 }
 
+/* ---- words on pods ---- */
+
+#define TOLD "PATCH " POD("p") "/status"
+
+static void tell(struct fixture *x, const char *pod)
+{
+    struct gang_effect e = {.kind = GANG_TELL};
+    e.pod.ns = "ns";
+    e.pod.name = "p";
+    e.pod.uid = "u";
+    e.pod.text = "gang ns/g: 2 of 3 members exist";
+    fake_answer(x->api, "GET " POD("p"), 200, pod);
+    fake_answer(x->api, TOLD, 200, "{}");
+    apply(x, &e);
+    run_until(x, !writer_busy(x->writer));
+}
+
+#define WAITING(uid, spec, status, message)                                                        \
+    "{\"metadata\":{\"uid\":\"" uid "\",\"resourceVersion\":\"7\"},\"spec\":{" spec "},"           \
+    "\"status\":{\"conditions\":[{\"type\":\"Other\",\"status\":\"True\"},{\"type\":"              \
+    "\"PodScheduled\",\"status\":\"" status "\",\"message\":\"" message "\"}]}}"
+
+static void words_go_into_the_version_of_the_pod_that_was_read(void **state)
+{
+    struct fixture *x = *state;
+    tell(x, WAITING("u", "", "False", "0/3 nodes are available: gang ns/g: 1 of 3 members exist"));
+    assert_string_equal(fake_body(x->api, TOLD, 0),
+                        "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"7\"},\"status\":"
+                        "{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\","
+                        "\"reason\":\"Unschedulable\",\"message\":"
+                        "\"gang ns/g: 2 of 3 members exist\"}]}}");
+}
+
+static void words_are_not_written_where_they_stand_or_where_they_would_be_wrong(void **state)
+{
+    struct fixture *x = *state;
+    static const char *const pods[] = {
+        WAITING("u", "", "False", "0/3 nodes are available: gang ns/g: 2 of 3 members exist"),
+        WAITING("u", "", "True", ""),
+        WAITING("u", "\"nodeName\":\"n\"", "False", "old"),
+        WAITING("another", "", "False", "old"),
+        "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"7\"},\"spec\":{},\"status\":{}}",
+        "no pod",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
+        tell(x, pods[i]);
+        assert_int_equal(fake_count(x->api, "GET " POD("p")), i + 1);
+        assert_int_equal(fake_count(x->api, TOLD), 0);
+    }
+}
+
 /* ---- events ---- */
 
 static void nothing_is_written_about_a_gang_without_an_object(void **state)
@@ -352,6 +403,8 @@ int main(void)
         TEST(C06_an_eviction_names_that_very_pod),
         TEST(C06_an_eviction_that_a_budget_forbids_is_asked_for_again),
         TEST(C06_an_eviction_that_cannot_be_is_not_asked_for_again),
+        TEST(words_go_into_the_version_of_the_pod_that_was_read),
+        TEST(words_are_not_written_where_they_stand_or_where_they_would_be_wrong),
         TEST(nothing_is_written_about_a_gang_without_an_object),
         TEST(an_event_names_its_object_and_counts_up),
         TEST(events_are_bounded_in_rate_and_number),
