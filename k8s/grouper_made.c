@@ -167,6 +167,15 @@ static void is_there(struct made *m)
     grouper_look_later(m->g);
 }
 
+/* Made by somebody, or by ourselves before a restart: used as it is. Its owner is learnt from it.
+ */
+static void is_there_already(struct made *m)
+{
+    unfollow(m);
+    workload_ref_done(&m->top);
+    is_there(m);
+}
+
 static void created(struct made *m)
 {
     struct grouper *g = m->g;
@@ -244,9 +253,19 @@ static void not_patched(struct made *m, const struct client_reply *reply)
         errand_again(&m->read, pause, GROUPER_MOST);
 }
 
+/* Another version than the patch was for is known. */
+static bool is_shown_anew(const struct made *m)
+{
+    const json_t *seen = groups_seen(m->g->o.groups, &m->ref, usec_now());
+    return !seen || !str_eq(field_peek(seen, "metadata", "resourceVersion", NULL),
+                            field_peek(m->write, "metadata", "resourceVersion", NULL));
+}
+
 static void patched(struct made *m, const struct client_reply *reply)
 {
     struct grouper *g = m->g;
+    /* Of a conflict nobody is told before there is something new to look at. */
+    bool tell = reply->error || reply->status != 409 || is_shown_anew(m);
     json_decref(STEAL(m->write));
     json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     if (object) {
@@ -259,7 +278,10 @@ static void patched(struct made *m, const struct client_reply *reply)
     } else {
         not_patched(m, reply);
     }
-    tell_newcomers(m);
+    if (tell)
+        tell_newcomers(m);
+    else
+        grouper_look_later(g);
 }
 
 static void made_done(struct errand *e, const struct client_reply *reply)
@@ -268,7 +290,7 @@ static void made_done(struct errand *e, const struct client_reply *reply)
     if (m->creates && client_ok(reply))
         created(m);
     else if (m->creates && !reply->error && reply->status == 409 && !is_temporary(reply))
-        is_there(m); /* made by somebody, or by ourselves before a restart: used as it is */
+        is_there_already(m);
     else if (m->creates)
         not_created(m, reply);
     else
@@ -292,7 +314,8 @@ static void set_owner(struct made *m, const struct workload_ref *top)
     m->owner = xasprintf("%s %s/%s", top->kind, m->ref.ns, top->name);
 }
 
-/* Brings it up to date; false: not now. */
+/* Brings it up to date. False: not now; or a pod that is to be among its owners has to wait until
+ * it is. */
 static bool update(struct made *m, const json_t *seen, const struct workload_group *group)
 {
     json_t *patch = made_patch(seen, m->dialect, group);
@@ -306,7 +329,7 @@ static bool update(struct made *m, const json_t *seen, const struct workload_gro
     m->write = patch;
     m->there = true;
     errand_put(&m->errand);
-    return true;
+    return !group->shared;
 }
 
 static enum made_answer made_wait(struct made *m, struct newcomer *n, const char **ret_why)
@@ -329,7 +352,8 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
         return good ? MADE_THERE : made_wait(m, n, ret_why);
     }
     if (m && m->there && m->there_since && now - m->there_since < SHOWN_BY)
-        return MADE_THERE;
+        return group->shared && !str_eq(group->owner.uid, m->top.uid) ? made_wait(m, n, ret_why)
+                                                                      : MADE_THERE;
     if (!m)
         m = made_new(g, d, ref);
     m->there = false;
@@ -522,15 +546,17 @@ bool made_sweep(struct grouper *g)
     bool more = false;
     map_for_each (e, &g->made) {
         struct made *m = e->value;
-        bool idle = list_empty(&m->newcomers) && m->errand.state == ERRAND_IDLE;
+        bool idle = m->errand.state == ERRAND_IDLE;
         bool unseen = !m->there || (m->there_since && now - m->there_since >= SHOWN_BY);
         if (idle && unseen) {
             forget(m);
             continue;
         }
+        if (idle)
+            tell_newcomers(m); /* they may have waited for what nobody has shown */
         if (m->stale)
             learn_soon(m);
-        more = more || m->stale || !m->there || m->there_since;
+        more = more || m->stale || !m->there || m->there_since || !list_empty(&m->newcomers);
     }
     return more;
 }

@@ -148,7 +148,7 @@ static void an_owner_that_changes_while_it_is_read_is_read_well(void **state)
     cleanup_free char *pod = linked_ray_pod();
     cleanup_free char *old = json_of(RAY_OF("1", "2"));
     fake_answer_late(x->w->api, RAY, 200, old);
-    lists_rays(x, RAY_OF("1", "2"));
+    fake_answer(x->w->api, RAYS, 200, "{\"metadata\":{\"resourceVersion\":\"5\"}}");
     fake_answer(x->w->api, "GET " POD("p"), 200, pod);
     answers(x, RAY_PATCH, 200, "{}");
     grouper_ready(x->grouper, &dialect_kai, false);
@@ -247,6 +247,75 @@ static void an_owner_that_is_not_watched_is_read_again(void **state)
     assert_int_equal(count(x, RAY), 2);
 }
 
+/* ---- pods that share a PodGroup ---- */
+
+#define RING_POD(name, uid)                                                                        \
+    "{metadata: {name: " name ", namespace: ns, uid: " uid ", annotations: {muster.dev/gang: "     \
+    "ring, muster.dev/min-member: '2'}}, spec: {schedulerName: kai-scheduler}}"
+#define RING_PATCH "PATCH /apis/scheduling.run.ai/v2alpha2" NS "/podgroups/ring"
+
+/* The PodGroup as it was made, by the watch. */
+static void show_ring(struct gfixture *x, const char *version)
+{
+    cleanup_json json_t *made = body_of(x->w, MAKE, 0);
+    json_object_set_new(json_object_get(made, "metadata"), "resourceVersion", json_string(version));
+    cleanup_free char *text = json_dumps(made, JSON_COMPACT);
+    show_group(x, text);
+}
+
+/* Those of a patch, and the version that it is for. */
+static void assert_owners(struct gfixture *x, size_t n, const char *version, const char *want)
+{
+    cleanup_json json_t *patch = body_of(x->w, RING_PATCH, n);
+    const json_t *metadata = json_object_get(patch, "metadata");
+    const json_t *owners = json_object_get(metadata, "ownerReferences");
+    cleanup_buf struct buf b = BUF_INIT;
+    for (size_t i = 0; i < json_array_size(owners); i++)
+        buf_printf(&b, "%s ", field_peek(json_array_get(owners, i), "name", NULL));
+    assert_string_equal(buf_str(&b), want);
+    assert_string_equal(field_peek(metadata, "resourceVersion", NULL), version);
+}
+
+static void show_ring_pods(struct gfixture *x)
+{
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, RING_POD("p", "up"), "p", "ring");
+    answers_link(x, RING_POD("q", "uq"), "q", "ring");
+    show_pod(x, RING_POD("p", "up"));
+    show_pod(x, RING_POD("q", "uq"));
+    assert_state(x, "p", "in ring as -");
+    idle(x);
+}
+
+static void pods_that_come_at_once_all_own_their_group(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, RING_PATCH, 200,
+            "{metadata: {resourceVersion: '10', ownerReferences: [{uid: up}, {uid: uq}]}}");
+    show_ring_pods(x);
+    assert_int_equal(count(x, LINK("q")), 0); /* its word comes first */
+    show_ring(x, "9");
+    assert_state(x, "q", "in ring as -");
+    assert_int_equal(count(x, RING_PATCH), 1);
+    assert_owners(x, 0, "9", "p q ");
+}
+
+/* Its status is written at the same time. */
+static void an_owner_is_not_lost_by_a_conflict(void **state)
+{
+    struct gfixture *x = *state;
+    fake_answer(x->w->api, RING_PATCH, 409, "{\"reason\":\"Conflict\",\"message\":\"modified\"}");
+    answers(x, RING_PATCH, 200,
+            "{metadata: {resourceVersion: '11', ownerReferences: [{uid: up}, {uid: uq}]}}");
+    show_ring_pods(x);
+    show_ring(x, "9");
+    until(x, count(x, RING_PATCH) == 1);
+    show_ring(x, "10");
+    assert_state(x, "q", "in ring as -");
+    assert_int_equal(count(x, RING_PATCH), 2);
+    assert_owners(x, 1, "10", "p q ");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -260,6 +329,8 @@ int main(void)
         GTEST(an_owner_that_grows_while_its_group_is_made_is_followed),
         GTEST(a_pod_of_a_suspended_owner_waits),
         GTEST(an_owner_that_is_not_watched_is_read_again),
+        GTEST(pods_that_come_at_once_all_own_their_group),
+        GTEST(an_owner_is_not_lost_by_a_conflict),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
