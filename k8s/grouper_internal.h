@@ -75,6 +75,7 @@ struct made {
     bool stale;        /* what it must be is to be found out again */
     usec_t not_before; /* it was written in vain */
     int vain;          /* changed in vain, in a row */
+    bool complained;   /* of that; logged */
     char *sample;      /* name of a pod that is linked to it */
     struct errand read;
     struct search search;

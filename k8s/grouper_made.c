@@ -233,20 +233,25 @@ static void not_created(struct made *m, const struct client_reply *reply)
     m->not_before = usec_now() + g->o.retry;
 }
 
-/* A conflict: somebody else was faster; then it is looked at as it is now. */
+static bool is_another(const struct client_reply *r)
+{
+    return !r->error && (r->status == 404 || r->status == 409);
+}
+
+/* It is another by now, or gone: then it is looked at as it is shown next. */
 static void not_patched(struct made *m, const struct client_reply *reply)
 {
     struct grouper *g = m->g;
-    bool conflict = !reply->error && reply->status == 409;
-    usec_t pause = CONFLICT_PAUSE;
+    bool other = is_another(reply);
+    usec_t pause = usec_backoff(other ? CONFLICT_PAUSE : g->o.retry, GROUPER_MOST, m->vain++);
     m->stale = true;
-    if (!conflict) {
+    if (!other) {
         cleanup_free char *why = why_not(m, reply);
         api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "update");
-        if (m->vain == 0)
+        if (!m->complained)
             log_warning("a PodGroup cannot be brought up to date", "podgroup", m->key, "error", why,
                         NULL);
-        pause = usec_backoff(g->o.retry, GROUPER_MOST, m->vain++);
+        m->complained = true;
         m->not_before = usec_now() + pause / 2; /* the pause is at least that */
     }
     if (m->sample && m->read.state == ERRAND_IDLE)
@@ -264,12 +269,12 @@ static bool is_shown_anew(const struct made *m)
 static void patched(struct made *m, const struct client_reply *reply)
 {
     struct grouper *g = m->g;
-    /* Of a conflict nobody is told before there is something new to look at. */
-    bool tell = reply->error || reply->status != 409 || is_shown_anew(m);
+    bool tell = !is_another(reply) || is_shown_anew(m);
     json_decref(STEAL(m->write));
     json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     if (object) {
         m->vain = 0;
+        m->complained = false;
         log_info("PodGroup follows its owner", "podgroup", m->key, "owner", m->owner, NULL);
         groups_written(g->o.groups, &m->ref, object, usec_now());
         json_decref(object);

@@ -316,6 +316,26 @@ static void an_owner_is_not_lost_by_a_conflict(void **state)
     assert_owners(x, 1, "10", "p q ");
 }
 
+/* The last pods of before were deleted, and those that come anew were first. */
+static void nobody_is_linked_to_a_group_that_has_just_gone(void **state)
+{
+    struct gfixture *x = *state;
+    fake_answer(x->w->api, RING_PATCH, 404, "{\"reason\":\"NotFound\",\"message\":\"not found\"}");
+    show_group(x,
+               "{metadata: {name: ring, namespace: ns, resourceVersion: '5', annotations: "
+               "{muster.dev/made: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: v1, kind: "
+               "Pod, name: a, uid: ua}]}, spec: {minMember: 2}}");
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, RING_POD("p", "up"), "p", "ring");
+    show_pod(x, RING_POD("p", "up"));
+    until(x, count(x, RING_PATCH) == 1);
+    idle(x);
+    assert_int_equal(count(x, LINK("p")), 0);
+    group_gone(x, "ring");
+    assert_state(x, "p", "in ring as -");
+    assert_int_equal(count(x, MAKE), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -331,6 +351,7 @@ int main(void)
         GTEST(an_owner_that_is_not_watched_is_read_again),
         GTEST(pods_that_come_at_once_all_own_their_group),
         GTEST(an_owner_is_not_lost_by_a_conflict),
+        GTEST(nobody_is_linked_to_a_group_that_has_just_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
