@@ -407,6 +407,7 @@ struct gang_core {
     uint64_t wake_round;    /* counts the news for which starved pods are woken */
     uint64_t round_freed;   /* freed when it began */
     bool wake_again;        /* the room that was given to those woken may be another's now */
+    usec_t wake_look;       /* when that is looked at next; 0: nobody was woken */
     struct timer wake;
     uint64_t offers;     /* filter calls whose names were looked up */
     struct list starved; /* ordinary pods refused because of reservations */

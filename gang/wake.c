@@ -47,8 +47,6 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     if (node) {
         core->stats.wakes++;
         pod->rejected = false;
-    } else if (pod->woken == core->wake_round) {
-        core->wake_again = true; /* its share of the news is another's, or its own anew */
     }
 }
 
@@ -69,10 +67,14 @@ void starve(struct gang_core *core, struct pod *pod)
 /*
  * A pod that was woken, and that the scheduler neither binds nor asks about, is refused by its own
  * plugins: such a pod sleeps on, and as long as it is nominated no pod of its priority or less gets
- * that room. Its share is another's then.
+ * that room. Its share is another's then, and so is that of those that came and were refused.
  */
 void wake_timer_fired(struct gang_core *core)
 {
+    if (!core->wake_look || core->wake_look > core->now)
+        return; /* the rest of a round */
+    core->wake_look = 0;
+    core->wake_again = true;
     list_for_each_safe (pod, &core->woken, struct pod, in_woken) {
         if (pod->woken_at + WAKE_AGAIN > core->now)
             break;
@@ -85,11 +87,11 @@ void wake_timer_fired(struct gang_core *core)
 /* The next look at those that were woken, unless one is due already. */
 static void arm_wake(struct gang_core *core)
 {
-    if (list_empty(&core->woken) || core->wake.node.pos)
-        return;
-    const struct pod *first = CONTAINER_OF(core->woken.next, struct pod, in_woken);
-    usec_t at = first->woken_at + WAKE_AGAIN;
-    timer_set(core, &core->wake, at > core->now ? at : core->now);
+    if (!core->wake_look && !list_empty(&core->woken))
+        core->wake_look =
+            CONTAINER_OF(core->woken.next, struct pod, in_woken)->woken_at + WAKE_AGAIN;
+    if (core->wake_look && !core->wake.node.pos)
+        timer_set(core, &core->wake, core->wake_look > core->now ? core->wake_look : core->now);
 }
 
 /* The same news, or the next. */
@@ -135,6 +137,8 @@ void wake_starved(struct gang_core *core)
         list_push(&core->woken, &pod->in_woken);
         pod->woken_at = core->now;
         nominate(core, pod, node);
+        if (!core->wake_look)
+            core->wake_look = core->now + WAKE_AGAIN;
         if (--left == 0) { /* the rest in a step of its own */
             core->starved_tried = 0;
             timer_set(core, &core->wake, core->now + WAKE_PAUSE);
