@@ -480,8 +480,10 @@ void grouper_ready(struct grouper *g, const struct dialect *dialect, bool ready)
     if (!g)
         return;
     g->ready[index_of(dialect)] = ready;
-    if (ready)
-        look_again(g);
+    if (!ready)
+        return;
+    made_listed(g, dialect);
+    look_again(g);
 }
 
 /* ---- complaints ---- */

@@ -20,6 +20,7 @@
 #define GROUPER_MAX_BODY ((size_t)4 << 20)
 #define GROUPER_MOST     (60 * USEC_PER_SEC) /* between two tries of a call */
 #define GROUPER_DIALECTS 16
+#define GROUPER_SAMPLES  8
 
 struct search {
     struct grouper *g;
@@ -76,7 +77,9 @@ struct made {
     usec_t not_before; /* it was written in vain */
     int vain;          /* changed in vain, in a row */
     bool complained;   /* of that; logged */
-    char *sample;      /* name of a pod that is linked to it */
+    /* Names of pods that are linked to it, those seen first: who is scaled down keeps them. */
+    char *samples[GROUPER_SAMPLES];
+    size_t n_samples;
     struct errand read;
     struct search search;
 };
@@ -133,6 +136,8 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *dialect,
 void made_member(struct grouper *g, const struct gang_ref *ref, const char *pod);
 /* Follows those that were learnt of. */
 void made_learn(struct grouper *g);
+/* The PodGroups of this dialect are listed: who is in those that are not ours is forgotten. */
+void made_listed(struct grouper *g, const struct dialect *dialect);
 void made_owner_changed(void *arg, const char *uid);
 /* Gives up those that nobody has ever shown; true: there is more to look at later. */
 bool made_sweep(struct grouper *g);

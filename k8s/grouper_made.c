@@ -63,7 +63,8 @@ void made_free(struct made *m)
     free(m->ref.name);
     free(m->owner);
     free(m->why);
-    free(m->sample);
+    while (m->n_samples)
+        free(m->samples[--m->n_samples]);
     free(m);
 }
 
@@ -254,7 +255,7 @@ static void not_patched(struct made *m, const struct client_reply *reply)
         m->complained = true;
         m->not_before = usec_now() + pause / 2; /* the pause is at least that */
     }
-    if (m->sample && m->read.state == ERRAND_IDLE)
+    if (m->n_samples && m->read.state == ERRAND_IDLE)
         errand_again(&m->read, pause, GROUPER_MOST);
 }
 
@@ -382,7 +383,7 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
 
 static void refresh(struct made *m)
 {
-    if (m->sample && !m->search.pod && m->read.state == ERRAND_IDLE)
+    if (m->n_samples && !m->search.pod && m->read.state == ERRAND_IDLE)
         errand_put(&m->read);
 }
 
@@ -393,7 +394,7 @@ static void sample_send(struct errand *e)
     buf_puts(&path, "/api/v1/namespaces/");
     client_escape(&path, m->ref.ns);
     buf_puts(&path, "/pods/");
-    client_escape(&path, m->sample);
+    client_escape(&path, m->samples[0]);
     errand_send(e, &(struct client_request){.verb = "get",
                                             .resource = "pods",
                                             .method = "GET",
@@ -408,6 +409,24 @@ static bool is_member(const struct made *m, const json_t *pod)
     return dialect_of_pod(pod, &name, NULL) == m->dialect && str_eq(name, m->ref.name);
 }
 
+static void add_sample(struct made *m, const char *pod)
+{
+    for (size_t i = 0; i < m->n_samples; i++)
+        if (strcmp(m->samples[i], pod) == 0)
+            return;
+    if (m->n_samples < GROUPER_SAMPLES)
+        m->samples[m->n_samples++] = xstrdup(pod);
+}
+
+/* The one that was asked for is no member any more: the next one. */
+static void drop_sample(struct made *m)
+{
+    free(m->samples[0]);
+    m->n_samples--;
+    memmove(m->samples, m->samples + 1, m->n_samples * sizeof *m->samples);
+    refresh(m);
+}
+
 static void sample_done(struct errand *e, const struct client_reply *reply)
 {
     struct made *m = CONTAINER_OF(e, struct made, read);
@@ -418,7 +437,7 @@ static void sample_done(struct errand *e, const struct client_reply *reply)
         return;
     }
     if (!pod || !is_member(m, pod)) {
-        free(STEAL(m->sample)); /* the next member that is seen takes its place */
+        drop_sample(m);
         return;
     }
     m->stale = false;
@@ -496,10 +515,17 @@ void made_member(struct grouper *g, const struct gang_ref *ref, const char *pod)
             free(map_set(&g->samples, key, xstrdup(pod)));
         return;
     }
-    if (!m->sample)
-        m->sample = xstrdup(pod);
+    add_sample(m, pod);
     if (m->stale)
         learn_soon(m);
+}
+
+void made_listed(struct grouper *g, const struct dialect *dialect)
+{
+    size_t len = strlen(dialect->api_group);
+    map_for_each (e, &g->samples)
+        if (strncmp(e->key, dialect->api_group, len) == 0 && e->key[len] == '/')
+            free(map_remove(&g->samples, e->key));
 }
 
 /* One that was made before muster was started. */
@@ -515,8 +541,9 @@ static void recognise(struct made *m, const json_t *object)
         return;
     set_owner(m, &(struct workload_ref){(char *)(uintptr_t)of[0], (char *)(uintptr_t)of[1],
                                         (char *)(uintptr_t)of[2], (char *)(uintptr_t)of[3]});
-    if (!m->sample)
-        m->sample = map_remove(&m->g->samples, m->key);
+    cleanup_free char *sample = map_remove(&m->g->samples, m->key);
+    if (sample)
+        add_sample(m, sample);
     m->stale = true;
     learn_soon(m);
 }

@@ -200,6 +200,31 @@ static void an_owner_that_grows_while_its_group_is_made_is_followed(void **state
     assert_int_equal(minimum_in(x, RAY_PATCH, 0), 6);
 }
 
+/* The member that was seen first is among those that go. */
+static void another_member_is_asked_about_when_one_is_gone(void **state)
+{
+    struct gfixture *x = *state;
+    make_ray(x);
+    cleanup_free char *p = linked_ray_pod();
+    cleanup_json json_t *pod = json_loads(p, 0, NULL);
+    json_t *metadata = json_object_get(pod, "metadata");
+    json_object_set_new(metadata, "name", json_string("q"));
+    json_object_set_new(metadata, "uid", json_string("uq"));
+    cleanup_free char *q = json_dumps(pod, JSON_COMPACT);
+    show_pod(x, p);
+    show_pod(x, q);
+    until(x, count(x, W_RAYS) == 1);
+    idle(x);
+    fake_answer(x->w->api, "GET " POD("p"), 404, "{}");
+    fake_answer(x->w->api, "GET " POD("q"), 200, q);
+    answers(x, RAY_PATCH, 200, "{}");
+    pushes_ray(x, RAY_OF("2", "2"));
+    until(x, count(x, "GET " POD("p")) == 1); /* it is still there */
+    pushes_ray(x, RAY_OF("3", "1"));
+    until(x, count(x, RAY_PATCH) == 1);
+    assert_int_equal(minimum_in(x, RAY_PATCH, 0), 2);
+}
+
 #define RAY_SUSPENDED                                                                              \
     "{apiVersion: ray.io/v1, kind: RayCluster, metadata: {name: ray, namespace: ns, uid: ur, "     \
     "resourceVersion: '1', generation: 1}, spec: {suspend: true, headGroupSpec: {}, "              \
@@ -347,6 +372,7 @@ int main(void)
         GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),
         GTEST(an_owner_that_changes_while_it_is_read_is_read_well),
         GTEST(an_owner_that_grows_while_its_group_is_made_is_followed),
+        GTEST(another_member_is_asked_about_when_one_is_gone),
         GTEST(a_pod_of_a_suspended_owner_waits),
         GTEST(an_owner_that_is_not_watched_is_read_again),
         GTEST(pods_that_come_at_once_all_own_their_group),
