@@ -13,6 +13,15 @@
 #define PATIENCE (30 * USEC_PER_SEC)
 /* Objects that events were sent about. */
 #define MAX_TOLD 4096
+/* Each pod of an owner may have a sentence of its own: another event only after so many times the
+ * patience. */
+#define TOLD_AGAIN 20
+
+/* The last event about an object. */
+struct told {
+    usec_t at;
+    char text[];
+};
 
 /* ---- searches ---- */
 
@@ -491,15 +500,19 @@ void grouper_ready(struct grouper *g, const struct dialect *dialect, bool ready)
 void grouper_complain(struct grouper *g, const char *ns, const struct workload_ref *about,
                       const char *text)
 {
-    char *told = map_get(&g->told, about->uid);
-    if (told && strcmp(told, text) == 0)
+    const struct told *old = map_get(&g->told, about->uid);
+    usec_t now = usec_now();
+    if (old && (strcmp(old->text, text) == 0 || now - old->at < TOLD_AGAIN * g->o.patience))
         return;
     if (map_count(&g->told) >= MAX_TOLD) {
         size_t first = 0;
         struct map_entry *oldest = map_next(&g->told, &first);
         free(map_remove(&g->told, oldest->key));
     }
-    free(map_set(&g->told, about->uid, xstrdup(text)));
+    struct told *told = xcalloc(1, sizeof *told + strlen(text) + 1);
+    told->at = now;
+    strcpy(told->text, text);
+    free(map_set(&g->told, about->uid, told));
     log_warning("a PodGroup cannot be made", "namespace", ns, "kind", about->kind, "name",
                 about->name, "error", text, NULL);
     writer_take(g->o.writer, order_event(&(struct order_about){.api_version = about->api_version,

@@ -93,7 +93,7 @@ struct grouper {
     struct map made;              /* groups_key() -> struct made */
     /* A linked pod of each PodGroup, until these are listed: key -> name. */
     struct map samples;
-    struct map told;          /* UID -> what the last event about it said */
+    struct map told;          /* UID -> struct told */
     struct list queue, stuck; /* of searches */
     struct list dead_newcomers, dead_made;
     struct list learnt; /* of struct made, by `dead`: to be followed */
@@ -117,7 +117,8 @@ void grouper_pump_soon(struct grouper *g);
 /* Unless that is due already. */
 void grouper_look_later(struct grouper *g);
 bool grouper_is_ready(const struct grouper *g, const struct dialect *dialect);
-/* Something about this object went wrong for long: an event says so, once. */
+/* Something about this object went wrong for long: an event says so, once, and what else there is
+ * to say later. */
 void grouper_complain(struct grouper *g, const char *ns, const struct workload_ref *about,
                       const char *text);
 

@@ -361,6 +361,31 @@ static void nobody_is_linked_to_a_group_that_has_just_gone(void **state)
     assert_int_equal(count(x, MAKE), 1);
 }
 
+/* ---- what is told ---- */
+
+#define EVENT "POST /api/v1" NS "/events"
+
+/* Each pod has a sentence of its own; the event is about the Job that they have. */
+static void an_owner_of_many_that_are_wrong_gets_one_event(void **state)
+{
+    struct gfixture *x = *state;
+    answers(x, JOB, 200, JOB_OF(""));
+    fake_answer(x->w->api, EVENT, 201, "{}");
+    for (int i = 0; i < 5; i++) {
+        cleanup_free char *pod =
+            xasprintf("{metadata: {name: p%d, namespace: ns, uid: u%d, annotations: "
+                      "{muster.dev/min-member: few}, ownerReferences: [{apiVersion: batch/v1, "
+                      "kind: Job, name: train, uid: uj, controller: true}]}, spec: "
+                      "{schedulerName: kai-scheduler}}",
+                      i, i);
+        show_pod(x, pod);
+    }
+    until(x, count(x, EVENT) >= 1);
+    idle_long(x);
+    assert_int_equal(count(x, EVENT), 1);
+    assert_non_null(strstr(state_of(x, "p4"), "Pod ns/p4: annotation muster.dev/min-member"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,6 +403,7 @@ int main(void)
         GTEST(pods_that_come_at_once_all_own_their_group),
         GTEST(an_owner_is_not_lost_by_a_conflict),
         GTEST(nobody_is_linked_to_a_group_that_has_just_gone),
+        GTEST(an_owner_of_many_that_are_wrong_gets_one_event),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
