@@ -9,8 +9,10 @@
 
 #define READ_TIMEOUT (15 * USEC_PER_SEC)
 #define MAX_BODY     ((size_t)4 << 20)
-#define RETRY_FIRST  (2 * USEC_PER_SEC)
-#define RETRY_MOST   (60 * USEC_PER_SEC)
+/* Of a kind or a UID, which the API server does not bound in references. */
+#define MAX_WORD    128
+#define RETRY_FIRST (2 * USEC_PER_SEC)
+#define RETRY_MOST  (60 * USEC_PER_SEC)
 /* Unused ones are forgotten; what changed since is then read anew. */
 #define KEEP  (10 * USEC_PER_SEC)
 #define SWEEP (5 * USEC_PER_SEC)
@@ -424,7 +426,8 @@ static bool can_be(const struct workload_ref *ref)
     const char *slash = strchr(ref->api_version, '/');
     const char *version = slash ? slash + 1 : ref->api_version;
     return (!slash || is_segment(ref->api_version, (size_t)(slash - ref->api_version))) &&
-           is_segment(version, strlen(version)) && is_segment(ref->name, strlen(ref->name));
+           is_segment(version, strlen(version)) && is_segment(ref->name, strlen(ref->name)) &&
+           strlen(ref->kind) <= MAX_WORD && strlen(ref->uid) <= MAX_WORD;
 }
 
 enum owner_state owners_find(struct owners *o, const char *ns, const struct workload_ref *ref,
@@ -433,7 +436,8 @@ enum owner_state owners_find(struct owners *o, const char *ns, const struct work
     cleanup_free char *key = owner_key(ns, ref->api_version, ref->kind, ref->name, ref->uid);
     struct owner *w = map_get(&o->owners, key);
     if (!can_be(ref)) {
-        *ret_why = "its owner reference has an apiVersion or a name that no object can have";
+        *ret_why =
+            "its owner reference has an apiVersion, kind, name or UID that no object can have";
         return OWNER_DENIED;
     }
     if (!w)

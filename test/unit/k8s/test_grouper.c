@@ -461,8 +461,8 @@ static void a_reference_that_leads_elsewhere_is_not_followed(void **state)
         cleanup_free char *name = xasprintf("p%zu", i);
         show_pod(x, pod);
         assert_state(x, name,
-                     "waits: its PodGroup cannot be made: its owner reference has an apiVersion or "
-                     "a name that no object can have");
+                     "waits: its PodGroup cannot be made: its owner reference has an apiVersion, "
+                     "kind, name or UID that no object can have");
     }
     /* Nothing was asked for. */
     cleanup_buf struct buf metrics = BUF_INIT;

@@ -99,6 +99,26 @@ static void a_kind_that_nobody_needs_any_more_is_not_asked_for(void **state)
     assert_int_equal(count(x, "GET /apis/example.com/v1"), asked);
 }
 
+/* It would stand in what is remembered, and in sentences. */
+static void a_kind_or_a_uid_without_end_is_not_taken(void **state)
+{
+    struct gfixture *x = *state;
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *owner = i ? xasprintf("kind: Foo, name: f, uid: u%0900d", 1)
+                                     : xasprintf("kind: Foo%0900d, name: f, uid: uf", 1);
+        cleanup_free char *pod =
+            xasprintf("{metadata: {name: p%d, namespace: ns, uid: u%d, ownerReferences: "
+                      "[{apiVersion: example.com/v1, %s, controller: true}]}, spec: "
+                      "{schedulerName: kai-scheduler}}",
+                      i, i, owner);
+        cleanup_free char *name = xasprintf("p%d", i);
+        show_pod(x, pod);
+        until(x, strstr(state_of(x, name), "kind, name or UID that no object can have"));
+    }
+    idle(x);
+    assert_int_equal(count(x, "GET /apis/example.com/v1"), 0);
+}
+
 static struct workload_custom customs[] = {{
     (char *)(uintptr_t) "example.com/v1",
     (char *)(uintptr_t) "TrainSet",
@@ -394,6 +414,7 @@ int main(void)
         GTEST(what_is_refused_for_ever_is_asked_for_more_and_more_seldom),
         GTEST(a_conflict_is_not_tried_again_at_full_speed),
         GTEST(a_kind_that_nobody_needs_any_more_is_not_asked_for),
+        GTEST(a_kind_or_a_uid_without_end_is_not_taken),
         GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),
         GTEST(an_owner_that_changes_while_it_is_read_is_read_well),
         GTEST(an_owner_that_grows_while_its_group_is_made_is_followed),
