@@ -181,6 +181,13 @@ static int set_duration(const struct config_key *key, const char *text, usec_t *
     return 0;
 }
 
+/* "a, b or c". */
+static void put_choices(struct buf *out, const char *const *choices)
+{
+    for (size_t i = 0; choices[i]; i++)
+        buf_printf(out, "%s%s", i == 0 ? "" : choices[i + 1] ? ", " : " or ", choices[i]);
+}
+
 static int set_choice(const struct config_key *key, const char *text, int64_t *ret, struct err *err)
 {
     for (int64_t i = 0; key->choices[i]; i++) {
@@ -189,7 +196,9 @@ static int set_choice(const struct config_key *key, const char *text, int64_t *r
             return 0;
         }
     }
-    return err_set(err, ERR_INVALID, "\"%s\" is not one of: %s", text, key->help);
+    cleanup_buf struct buf words = BUF_INIT;
+    put_choices(&words, key->choices);
+    return err_set(err, ERR_INVALID, "\"%s\" is not one of: %s", text, buf_str(&words));
 }
 
 static int set_bool(const char *text, bool *ret, struct err *err)

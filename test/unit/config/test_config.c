@@ -144,8 +144,7 @@ static const struct {
     {"strictOrder: yes\n", "FILE:1: strictOrder: \"yes\" is neither true nor false\n"},
     {"strictOrder: [true]\n", "FILE:1: strictOrder: has the wrong shape: write true or false\n"},
     {"onFailedCommit: undo\n",
-     "FILE:1: onFailedCommit: \"undo\" is not one of: complete (elsewhere, first in line) or "
-     "evict (what it bound)\n"},
+     "FILE:1: onFailedCommit: \"undo\" is not one of: complete or evict\n"},
     {"starvationSeconds: 31d\n",
      "FILE:1: starvationSeconds: 31d is out of range: write 0 to 2592000 seconds\n"},
     {"logLevel: loud\n",
@@ -179,8 +178,8 @@ static const struct {
      "FILE:1: podGroupNamespaces: kube-system is in podGroupExceptNamespaces too: remove it from "
      "one of the two\n"},
     {"podGroupDialect: scheduling.run.ai\n",
-     "FILE:1: podGroupDialect: \"scheduling.run.ai\" is not one of: kai, volcano, x-k8s or sigs, "
-     "for pods that ask for none\n"},
+     "FILE:1: podGroupDialect: \"scheduling.run.ai\" is not one of: kai, volcano, x-k8s or "
+     "sigs\n"},
     {"workloads: [TrainSet:spec.workers]\n",
      "FILE:1: workloads: \"TrainSet:spec.workers\" is no workload: write API version, kind, path "
      "of "
