@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <inttypes.h>
+#include <strings.h>
 #include <time.h>
 
 #include "base/quantity.h"
@@ -43,12 +44,35 @@ static int refusal(const char *url, long status, const struct buf *body, struct 
     return -1;
 }
 
+/* ADDR:PORT of what was given as --server, which may be an URL of it; allocated. */
+static char *address_of(const char *server, struct err *err)
+{
+    static const char scheme[] = "http://";
+    bool url = strncasecmp(server, scheme, sizeof scheme - 1) == 0;
+    const char *address = url ? server + sizeof scheme - 1 : server;
+    size_t n = strcspn(address, "/?#@");
+    if (strncasecmp(server, "https://", 8) == 0)
+        err_set(err, ERR_INVALID,
+                "--server %s: muster has no TLS: write http://ADDR:PORT or ADDR:PORT", server);
+    else if (n == 0 || (address[n] && !str_eq(address + n, "/")))
+        err_set(err, ERR_INVALID,
+                "--server %s: is no address: write http://ADDR:PORT or ADDR:PORT, such "
+                "as " ASK_DEFAULT_SERVER,
+                server);
+    else
+        return xstrndup(address, n);
+    return NULL;
+}
+
 int ask(const char *server, const char *path, struct buf *body, struct err *err)
 {
+    cleanup_free char *address = address_of(server, err);
+    if (!address)
+        return -1;
     CURL *curl = curl_easy_init();
     if (!curl)
         abort(); /* out of memory, as in base/mem.h */
-    cleanup_free char *url = xasprintf("http://%s%s", server, path);
+    cleanup_free char *url = xasprintf("http://%s%s", address, path);
     long status = 0;
     curl_easy_setopt(curl, CURLOPT_URL, url);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http");

@@ -17,8 +17,8 @@ void ask_begin(void);
 void ask_end(void);
 
 /*
- * GET http://SERVER/PATH; the body goes to *body. On failure err holds what muster said, if it said
- * something, with ERR_NOT_FOUND as code for a 404.
+ * GET http://SERVER/PATH; the body goes to *body. SERVER is ADDR:PORT or http://ADDR:PORT. On
+ * failure err holds what muster said, if it said something, with ERR_NOT_FOUND as code for a 404.
  */
 int ask(const char *server, const char *path, struct buf *body, struct err *err);
 /* As ask(), parsed. NULL on failure. */

@@ -37,12 +37,12 @@ static const struct command {
      "  -n, --namespace NS   gangs and events of this namespace only\n"
      "  -A, --all-namespaces gangs of all namespaces (default)\n"
      "  -o, --output FORMAT  wide (more columns) or json\n"
-     "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",
+     "  --server ADDR:PORT   muster's opsListen, or http://ADDR:PORT (default 127.0.0.1:9911)",
      false},
     {"explain", cmd_explain, "NS/GANG [-o text|json] [--server ADDR:PORT]",
      "why a gang is where it is: what is missing, who has it, what would help\n"
      "  -o, --output FORMAT  text (default) or json\n"
-     "  --server ADDR:PORT   muster's opsListen (default 127.0.0.1:9911)",
+     "  --server ADDR:PORT   muster's opsListen, or http://ADDR:PORT (default 127.0.0.1:9911)",
      false},
     {"replay", cmd_replay, "RECORDING [--output text|json] [--timeline] [--check]",
      "decide a recording again and compare the decisions\n"

@@ -81,6 +81,9 @@ static const struct {
     {"explain -o wide a/b", 2, "-o wide: write text or json"},
     {"explain a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
     {"explain --server 127.0.0.1:1 a/b", 1, "is muster running"},
+    {"explain --server http://127.0.0.1:1/ a/b", 1, "explain: http://127.0.0.1:1/api/v1/"},
+    {"explain --server https://127.0.0.1:1 a/b", 1,
+     "--server https://127.0.0.1:1: muster has no TLS: write http://ADDR:PORT"},
     {"get gangs a", 1, "\"a\" names no gang: write NAMESPACE/NAME"},
     {"get gangs a/b c", 2, "say what to show: gangs, nodes or events"},
     {"get nodes a/b", 2, "\"a/b\" is too much"},
@@ -88,6 +91,13 @@ static const struct {
     {"get gangs -n", 2, "-n needs a value"},
     {"get gangs -z", 2, "there is no flag -z"},
     {"get gangs --server 127.0.0.1:1", 1, "is muster running"},
+    {"get gangs --server http://127.0.0.1:1", 1, "get: http://127.0.0.1:1/api/v1/gangs: "},
+    {"get gangs --server HTTP://[::1]:1/", 1, "get: http://[::1]:1/api/v1/gangs: "},
+    {"get gangs --server http://127.0.0.1:1/api", 1,
+     "--server http://127.0.0.1:1/api: is no address: write http://ADDR:PORT or ADDR:PORT"},
+    {"get gangs --server 127.0.0.1:1/api", 1, "--server 127.0.0.1:1/api: is no address"},
+    {"get gangs --server ftp://127.0.0.1:1", 1, "--server ftp://127.0.0.1:1: is no address"},
+    {"get gangs --server http://", 1, "--server http://: is no address"},
 };
 
 static void commands_say_what_is_wrong_and_end_accordingly(void **state)
@@ -255,7 +265,7 @@ static void serve_shows_itself_and_ends_on_signals(void **state)
         cleanup_buf struct buf out = BUF_INIT;
         serve(&s, "examples/six-of-eight.yaml");
         cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
-        cleanup_free char *none = xasprintf("get gangs -n nobody --server %s", s.ops);
+        cleanup_free char *none = xasprintf("get gangs -n nobody --server http://%s/", s.ops);
         cleanup_free char *json = xasprintf("get gangs -A -o json --server %s", s.ops);
         cleanup_free char *nodes = xasprintf("get nodes -o wide --server %s", s.ops);
         for (int try = 0; try < 500; try++) {
