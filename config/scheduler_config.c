@@ -422,8 +422,8 @@ static bool is_scheduler_name(const char *s)
 int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
                            struct buf *out, struct err *err)
 {
-    /* With these, manifests written for KAI and Volcano run unchanged. */
-    static const char *const usual[] = {"default-scheduler", "kai-scheduler", "volcano"};
+    /* With these, manifests written for KAI, for Volcano and for the chart run unchanged. */
+    static const char *const usual[] = {"default-scheduler", "kai-scheduler", "volcano", "muster"};
     if (n == 0) {
         profiles = usual;
         n = ARRAY_SIZE(usual);

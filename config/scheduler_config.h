@@ -26,7 +26,7 @@ void scheduler_config_check(const char *path, const struct config *config,
                             struct scheduler_config_report *report);
 
 /* Prints a KubeSchedulerConfiguration for these profiles (n 0: default-scheduler,
- * kai-scheduler and volcano). */
+ * kai-scheduler, volcano and muster). */
 int scheduler_config_print(const struct config *config, const char *const *profiles, size_t n,
                            struct buf *out, struct err *err);
 

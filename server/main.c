@@ -53,7 +53,7 @@ static const struct command {
     {"scheduler-config", cmd_scheduler_config, "[--profile NAME]... [--config FILE]",
      "print a KubeSchedulerConfiguration that registers muster\n"
      "  --profile NAME   a schedulerName to serve (default default-scheduler,\n"
-     "                   kai-scheduler and volcano)\n"
+     "                   kai-scheduler, volcano and muster)\n"
      "  --config FILE    settings (YAML)",
      true},
     {"version", cmd_version, "", "print the version", false},

@@ -101,7 +101,7 @@ func startMakingOn(t *testing.T, version testbed.Kubernetes, profiles ...string)
 	c := testbed.StartCluster(t, testbed.Options{Kubernetes: version, Dialects: everyDialect})
 	m := c.StartMuster(t, testbed.MusterOptions{})
 	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m,
-		Profiles: append([]string{"default-scheduler", "kai-scheduler", "volcano"}, profiles...)})
+		Profiles: append([]string{"default-scheduler", "kai-scheduler", "volcano", "muster"}, profiles...)})
 	return c, m
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -15,8 +14,8 @@ import (
 type SchedulerOptions struct {
 	// Muster is the extender; without it the scheduler is the stock one.
 	Muster *Muster
-	// Profiles are the scheduler names to serve. With muster, the default is
-	// what its README registers: manifests for other schedulers run unchanged.
+	// Profiles are the scheduler names to serve. With muster, the default are those that
+	// `muster scheduler-config` prints: manifests for other schedulers run unchanged.
 	Profiles []string
 	// Through is a proxy to reach muster through.
 	Through *VerbProxy
@@ -39,9 +38,6 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 	t.Helper()
 	if options.Log == "" {
 		options.Log = "kube-scheduler"
-	}
-	if options.Muster != nil && len(options.Profiles) == 0 {
-		options.Profiles = []string{corev1.DefaultSchedulerName, "kai-scheduler", "volcano"}
 	}
 	configuration := c.schedulerConfiguration(t, options)
 	return c.RunScheduler(t, options.Log, append(slices.Clone(c.features),

@@ -152,7 +152,8 @@ static void profiles_that_are_no_names_are_refused(void **state)
     assert_int_equal(scheduler_config_print(c, NULL, 0, &out, &err), 0);
     assert_non_null(strstr(buf_str(&out), "- schedulerName: \"default-scheduler\"\n"
                                           "- schedulerName: \"kai-scheduler\"\n"
-                                          "- schedulerName: \"volcano\"\n"));
+                                          "- schedulerName: \"volcano\"\n"
+                                          "- schedulerName: \"muster\"\n"));
     config_free(c);
 }
 
