@@ -171,7 +171,7 @@ func run(s *testbed.Script, want setup) {
 	for i := range want.nodes {
 		c.AddNodes(s, testbed.Node(fmt.Sprintf("gpu-%d", i), testbed.GPUs(2)))
 	}
-	if err := os.WriteFile(readyFile(want.folder), []byte(want.advice(s, m.Ops)), 0o644); err != nil {
+	if err := os.WriteFile(readyFile(want.folder), []byte(want.advice(s, m)), 0o644); err != nil {
 		s.Fatalf("%v", err)
 	}
 	<-stop
@@ -221,21 +221,25 @@ func advise(folder string) {
 }
 
 // advice is what to type in this cluster.
-func (want setup) advice(s *testbed.Script, ops string) string {
-	try := "  (what to try is in examples/ and docs/documents/)\n"
+func (want setup) advice(s *testbed.Script, m *testbed.Muster) string {
+	gang, try := "NAMESPACE/GANG", "  (what to try is in examples/ and docs/documents/)\n"
 	if strings.Contains(want.crds, testbed.SchedulerPlugins.Name) && want.nodes >= 4 {
-		try = "  kubectl apply -f - <<'END'\n" + example + "END\n"
+		gang, try = "default/ddp", "  kubectl apply -f - <<'END'\n"+example+"END\n"
 	}
 	return fmt.Sprintf(`A Kubernetes control plane is running, with muster registered in its scheduler,
 and %d nodes of two GPUs each (played by KWOK: pods "run", nothing is executed).
 
-  export KUBECONFIG=%s; alias kubectl=%s
+  export KUBECONFIG=%s
+  alias kubectl=%s muster=%s
   kubectl get nodes
 %s  kubectl get pods -w
-  curl http://%s/api/v1/gangs
+  muster get gangs --server %[6]s
+  muster explain %[7]s --server %[6]s
+  curl http://%[6]s/api/v1/gangs
 
-Logs are in %s.
-`, want.nodes, filepath.Join(want.folder, "admin.kubeconfig"), testbed.KubectlPath(testbed.Root(s)), try, ops, want.folder)
+Logs are in %[8]s.
+`, want.nodes, filepath.Join(want.folder, "admin.kubeconfig"), testbed.KubectlPath(testbed.Root(s)), m.Binary, try,
+		m.Ops, gang, want.folder)
 }
 
 // example is a gang that fits exactly.
