@@ -67,6 +67,7 @@ struct made {
     json_t *write;      /* the object to create, or the patch */
     char *owner;        /* for people: "Job ml/train" */
     char *why;          /* it could not be created */
+    char *dispute;      /* what the pod that was asked about last says against it */
     struct errand errand;
     struct list newcomers;
 

@@ -63,6 +63,7 @@ void made_free(struct made *m)
     free(m->ref.name);
     free(m->owner);
     free(m->why);
+    free(m->dispute);
     while (m->n_samples)
         free(m->samples[--m->n_samples]);
     free(m);
@@ -353,6 +354,15 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
     struct made *m = find(g, ref);
     usec_t now = usec_now();
     const json_t *seen = groups_seen(g->o.groups, ref, now);
+    if (seen && m) {
+        free(m->dispute);
+        m->dispute = made_dispute(seen, d, group);
+        if (m->dispute) {
+            search_park(&n->search);
+            *ret_why = m->dispute;
+            return MADE_FAILING;
+        }
+    }
     if (seen) {
         bool good = !m || now < m->not_before || update(m, seen, group);
         return good ? MADE_THERE : made_wait(m, n, ret_why);

@@ -126,6 +126,21 @@ static json_t *with_owner(const json_t *object, const struct workload_ref *owner
     return more;
 }
 
+char *made_dispute(const json_t *object, const struct dialect *dialect,
+                   const struct workload_group *group)
+{
+    cleanup_json json_t *last = group->shared ? last_made(object) : NULL;
+    cleanup_json json_t *want = dialect->make(group);
+    const json_t *was = json_object_get(last, "minMember");
+    const json_t *says = json_object_get(want, "minMember");
+    if (!was || same(was, says))
+        return NULL;
+    return xasprintf("annotation " WORKLOAD_MIN_MEMBER " says %" JSON_INTEGER_FORMAT
+                     ", and that of the pods before it said %" JSON_INTEGER_FORMAT
+                     "; write the same number on each pod of PodGroup %s",
+                     json_integer_value(says), json_integer_value(was), group->name);
+}
+
 json_t *made_patch(const json_t *object, const struct dialect *dialect,
                    const struct workload_group *group)
 {
@@ -133,7 +148,8 @@ json_t *made_patch(const json_t *object, const struct dialect *dialect,
     if (!last)
         return NULL;
     cleanup_json json_t *want = dialect->make(group);
-    cleanup_json json_t *spec = spec_patch(json_object_get(object, "spec"), want, last);
+    cleanup_json json_t *spec =
+        group->shared ? json_object() : spec_patch(json_object_get(object, "spec"), want, last);
     json_t *owners = group->shared ? with_owner(object, &group->owner) : NULL;
     if (!owners && json_object_size(spec) == 0)
         return NULL;

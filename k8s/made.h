@@ -28,6 +28,12 @@ bool made_by_us(const json_t *object);
  */
 json_t *made_patch(const json_t *object, const struct dialect *dialect,
                    const struct workload_group *group);
+/*
+ * Pods that share a PodGroup by name each say its minimum: a sentence where this one says another
+ * than those for which it was made; NULL: they agree, or it is not ours. The caller frees it.
+ */
+char *made_dispute(const json_t *object, const struct dialect *dialect,
+                   const struct workload_group *group);
 /* The merge patch that links the pod of this UID to its PodGroup, in the dialect's keys. */
 json_t *made_link(const struct dialect *dialect, const char *uid, const char *group,
                   const char *role);

@@ -167,9 +167,37 @@ static void refer_to(struct workload_group *g, const char *api_version, const ch
 
 /* ---- what both conventions have ---- */
 
+/* `key` asks for n at once: more than there ever are would be waited for without an end, and
+ * without a reason. Kinds whose rule has no number of pods are believed. */
+static int check_possible(struct workload_case *c, const char *key, int64_t n, struct err *err)
+{
+    int64_t all;
+    if (n <= 1 || c->custom)
+        return 0;
+    if (c->kind->per_pod) {
+        err_set(err, ERR_INVALID,
+                "annotation %s asks for several pods at once, but these are replaced one by one; "
+                "remove it, or use a Job, a JobSet or a LeaderWorkerSet",
+                key);
+        return about(c->chain, c->at, err);
+    }
+    c->asked_by = key;
+    if (!c->kind->all)
+        return 0;
+    if (c->kind->all(c, &all, err) < 0)
+        return about(c->chain, c->at, err);
+    if (n <= all)
+        return 0;
+    err_set(err, ERR_INVALID,
+            "annotation %s is %" PRId64 ", but only %" PRId64
+            " pods are there at once; lower it, or raise their number",
+            key, n, all);
+    return about(c->chain, c->at, err);
+}
+
 /* Our own word, from the top down, so that one word of the owner goes for all its pods. Parts of
  * the kind are forgotten: the number is all that was asked for. */
-static int own_minimum(const struct workload_case *c, struct workload_group *g, struct err *err)
+static int own_minimum(struct workload_case *c, struct workload_group *g, struct err *err)
 {
     for (size_t i = c->n; i-- > 0;) {
         int64_t n = -1;
@@ -179,7 +207,7 @@ static int own_minimum(const struct workload_case *c, struct workload_group *g, 
             continue;
         parts_done(g);
         g->min_member = n;
-        return 0;
+        return check_possible(c, WORKLOAD_MIN_MEMBER, n, err);
     }
     return 0;
 }
@@ -343,14 +371,29 @@ static int check_scaled_to_none(const struct workload_case *c, struct err *err)
     return about(c->chain, c->at, err);
 }
 
-/* The owner's annotation, which Volcano reads of the pod's own controller only. */
-static int volcano_size(const struct workload_case *c, struct workload_group *g, struct err *err)
+/*
+ * The owner's annotation, which Volcano reads of the pod's own controller only. Whoever asks for
+ * all or none gets that here too: the kind's own number, of all its parts.
+ */
+static int volcano_size(struct workload_case *c, struct workload_group *g, struct err *err)
 {
+    static const char key[] = "scheduling.volcano.sh/group-min-member";
     g->min_member = 1;
     if (c->custom)
-        return size_custom(c, g, err);
-    return read_annotation_count(case_owner(c), "scheduling.volcano.sh/group-min-member", 0,
-                                 &g->min_member, err);
+        return size_custom(c, g, err) < 0 ? about(c->chain, c->at, err) : 0;
+    if (read_annotation(case_owner(c), key)) {
+        if (read_annotation_count(case_owner(c), key, 0, &g->min_member, err) < 0)
+            return about(c->chain, c->at, err);
+        return check_possible(c, key, g->min_member, err);
+    }
+    if (!c->all_or_none)
+        return 0;
+    int r = c->kind->all    ? c->kind->all(c, &g->min_member, err)
+            : c->kind->size ? c->kind->size(c, g, err)
+                            : 0;
+    c->mixed = g->n_roles > 1;
+    parts_done(g);
+    return r < 0 ? about(c->chain, c->at, err) : 0;
 }
 
 static char *volcano_queue(const struct workload_case *c)
@@ -384,7 +427,7 @@ static int volcano_group(struct workload_case *c, struct workload_group *g, stru
     g->annotations = copy_marks(case_owner(c), "annotations", "volcano.sh/");
     g->queue = volcano_queue(c);
     g->priority_class = priority && *priority ? xstrdup(priority) : NULL;
-    return volcano_size(c, g, err) < 0 ? about(c->chain, c->at, err) : 0;
+    return volcano_size(c, g, err);
 }
 
 /* ---- plain pods with a name ---- */
@@ -437,7 +480,7 @@ static int fill(struct workload_case *c, struct workload_group *g, struct err *e
     char *raw = g->name;
     g->name = name_object(raw, longest_name(g->api_group));
     free(raw);
-    if (volcano && g->min_member > 0 &&
+    if (volcano && g->min_member > 0 && !c->mixed &&
         requests_times(case_pod(c), g->min_member, &g->min_resources, err) < 0)
         return about(c->chain, 0, err);
     return 0;
@@ -446,7 +489,8 @@ static int fill(struct workload_case *c, struct workload_group *g, struct err *e
 int workload_group(const struct workload_rules *rules, const json_t *const *chain, size_t n,
                    struct workload_group *ret, struct err *err)
 {
-    struct workload_case c = {.rules = rules, .chain = chain, .n = n};
+    struct workload_case c = {
+        .rules = rules, .chain = chain, .n = n, .asked_by = WORKLOAD_ASK_RECIPE};
     struct workload_group g = {.min_children = -1};
     int r = check_owners(chain, n, err);
     if (r == 0)

@@ -53,6 +53,8 @@ struct workload_case {
     const struct workload_kind *kind;
     const struct workload_custom *custom; /* it is of a kind that the configuration added */
     bool all_or_none;                     /* somebody asks for all of its pods at once */
+    const char *asked_by;                 /* the annotation that does */
+    bool mixed; /* its members are of several roles: one says nothing about what all need */
     /* Of the owner that counts, and what it has not got of those above it that were skipped. As an
      * object {"metadata": {"labels": …, "annotations": …}}, for read_label(). */
     json_t *marks;

@@ -75,7 +75,7 @@ int all_of_statefulset(const struct workload_case *c, int64_t *ret, struct err *
 {
     if (all_of_replicas(c, ret, err) < 0)
         return -1;
-    return *ret > 1 ? must_be_parallel(c, WORKLOAD_ASK_RECIPE, err) : 0;
+    return *ret > 1 ? must_be_parallel(c, c->asked_by, err) : 0;
 }
 
 /* Source: KAI statefulset_grouper.go. */

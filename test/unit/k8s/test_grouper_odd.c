@@ -332,6 +332,23 @@ static void show_ring_pods(struct gfixture *x)
     idle(x);
 }
 
+static void who_says_another_minimum_than_the_others_waits(void **state)
+{
+    struct gfixture *x = *state;
+    show_group(x,
+               "{metadata: {name: ring, namespace: ns, resourceVersion: '5', annotations: "
+               "{muster.dev/made: '{\"minMember\":3}'}, ownerReferences: [{apiVersion: v1, kind: "
+               "Pod, name: a, uid: ua}]}, spec: {minMember: 3}}");
+    show_pod(x, RING_POD("p", "up"));
+    assert_state(x, "p",
+                 "waits: its PodGroup cannot be made: annotation muster.dev/min-member says 2, and "
+                 "that of the pods before it said 3; write the same number on each pod of PodGroup "
+                 "ring");
+    idle(x);
+    assert_int_equal(count(x, RING_PATCH), 0);
+    assert_int_equal(count(x, LINK("p")), 0);
+}
+
 static void pods_that_come_at_once_all_own_their_group(void **state)
 {
     struct gfixture *x = *state;
@@ -421,6 +438,7 @@ int main(void)
         GTEST(another_member_is_asked_about_when_one_is_gone),
         GTEST(a_pod_of_a_suspended_owner_waits),
         GTEST(an_owner_that_is_not_watched_is_read_again),
+        GTEST(who_says_another_minimum_than_the_others_waits),
         GTEST(pods_that_come_at_once_all_own_their_group),
         GTEST(an_owner_is_not_lost_by_a_conflict),
         GTEST(nobody_is_linked_to_a_group_that_has_just_gone),

@@ -164,7 +164,8 @@ static void test_our_own_minimum_goes_before_volcanos(void **state)
            "name: j, uid: ju, controller: true}]}, spec: {schedulerName: volcano, containers: "
            "[{resources: {requests: {cpu: 1500m}}}]}}",
            "{apiVersion: batch/v1, kind: Job, metadata: {name: j, uid: ju, annotations: "
-           "{muster.dev/min-member: '3', scheduling.volcano.sh/group-min-member: '2'}}}",
+           "{muster.dev/min-member: '3', scheduling.volcano.sh/group-min-member: '2'}}, "
+           "spec: {parallelism: 4}}",
            "scheduling.volcano.sh podgroup-ju min 3 resources cpu=4500m of batch/v1/Job/j ju");
 }
 
