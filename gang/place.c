@@ -508,6 +508,25 @@ static void shortage_at(const struct gang_core *core, const struct trial *t, str
     s->kept |= misfit >= 0 && node_misfit(node, shape, false) == -1;
 }
 
+/* What the members without a place need of it, all together; those that do not exist yet as the
+ * culprit does. */
+static int64_t still_needed(const struct trial *t, const struct shortage *s)
+{
+    int n = 0;
+    int64_t sum = 0, rest;
+    for (size_t i = 0; i < t->n && n < s->lacks; i++) {
+        const struct pod *pod = t->pods[i];
+        if (pod->slot || !all_chosen(pod->unit))
+            continue;
+        n++;
+        if (__builtin_add_overflow(sum, shape_need(pod->shape, (uint32_t)s->resource), &sum))
+            return INT64_MAX;
+    }
+    bool beyond = __builtin_mul_overflow(s->amount, s->lacks - n, &rest) ||
+                  __builtin_add_overflow(sum, rest, &sum);
+    return beyond ? INT64_MAX : sum;
+}
+
 /* Why the culprit has no place: what most of the nodes that pass its rules lack. */
 static void find_shortage(const struct gang_core *core, const struct trial *t, struct shortage *s)
 {
@@ -535,9 +554,9 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
         most = lacking[k];
         s->resource = (int)need->resource;
         s->amount = need->amount;
-        if (__builtin_mul_overflow(need->amount, lacks, &s->missing))
-            s->missing = INT64_MAX;
     }
+    if (s->resource >= 0)
+        s->missing = still_needed(t, s);
     if (s->apart + s->spread < most)
         s->apart = s->spread = 0; /* on more nodes there is no room at all */
 }

@@ -248,7 +248,7 @@ static void put_more(struct buf *b, const struct gang_core *core, const struct s
     }
     put_amount(b, resource, s->missing);
     buf_printf(b, " more %s", resource);
-    if (s->lacks > 1 && s->amount > 1) {
+    if (s->lacks > 1 && s->amount > 1 && s->missing / s->amount == s->lacks) { /* all alike */
         buf_puts(b, " (");
         put_amount(b, resource, s->amount);
         buf_puts(b, " for each member)");

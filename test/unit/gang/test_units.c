@@ -63,6 +63,25 @@ static void C11_the_culprits_subgroup_is_named(void **state)
     world_free(w);
 }
 
+static void C11_what_members_of_several_sizes_lack_is_added_up(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 0);
+    struct gang_group_facts *f = world_group_facts("g", 0);
+    world_subgroup(f, "head", NULL, 1);
+    world_subgroup(f, "worker", NULL, 2);
+    world_group_set(w, f);
+    world_role(w, "h", "g", "head", 1);
+    world_role(w, "w0", "g", "worker", 2);
+    world_role(w, "w1", "g", "worker", 2);
+    assert_string_equal(
+        world_reason(w, "g"),
+        "gang default/g: 3 members needed, room for 0 (5 short of nvidia.com/gpu, for subgroup "
+        "worker)");
+    world_free(w);
+}
+
 static void C11_nested_subgroups_count_below_their_parent(void **state)
 {
     (void)state;
@@ -517,6 +536,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(C11_every_subgroup_has_its_minimum),
         cmocka_unit_test(C11_the_culprits_subgroup_is_named),
+        cmocka_unit_test(C11_what_members_of_several_sizes_lack_is_added_up),
         cmocka_unit_test(C11_nested_subgroups_count_below_their_parent),
         cmocka_unit_test(C11_of_several_subgroups_the_one_that_fits_is_chosen),
         cmocka_unit_test(C11_equal_parts_are_needed_whole),
