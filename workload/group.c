@@ -10,6 +10,8 @@
 #define KAI     "scheduling.run.ai"
 #define VOLCANO "scheduling.volcano.sh"
 
+static const char volcano_key[] = VOLCANO "/group-min-member";
+
 /* ---- does anybody want it ---- */
 
 /* A sentence begins with whom it is about. */
@@ -167,8 +169,11 @@ static void refer_to(struct workload_group *g, const char *api_version, const ch
 
 /* ---- what both conventions have ---- */
 
-/* `key` asks for n at once: more than there ever are would be waited for without an end, and
- * without a reason. Kinds whose rule has no number of pods are believed. */
+/*
+ * `key` asks for n at once: more than there ever are would be waited for without an end, and
+ * without a reason. Kinds whose rule has no number of pods are believed, and so is the number of
+ * Volcano's own annotation: there the phase asks for members that nobody has made yet.
+ */
 static int check_possible(struct workload_case *c, const char *key, int64_t n, struct err *err)
 {
     int64_t all;
@@ -186,7 +191,7 @@ static int check_possible(struct workload_case *c, const char *key, int64_t n, s
         return 0;
     if (c->kind->all(c, &all, err) < 0)
         return about(c->chain, c->at, err);
-    if (n <= all)
+    if (n <= all || key == volcano_key)
         return 0;
     err_set(err, ERR_INVALID,
             "annotation %s is %" PRId64 ", but only %" PRId64
@@ -377,14 +382,13 @@ static int check_scaled_to_none(const struct workload_case *c, struct err *err)
  */
 static int volcano_size(struct workload_case *c, struct workload_group *g, struct err *err)
 {
-    static const char key[] = "scheduling.volcano.sh/group-min-member";
     g->min_member = 1;
     if (c->custom)
         return size_custom(c, g, err) < 0 ? about(c->chain, c->at, err) : 0;
-    if (read_annotation(case_owner(c), key)) {
-        if (read_annotation_count(case_owner(c), key, 0, &g->min_member, err) < 0)
+    if (read_annotation(case_owner(c), volcano_key)) {
+        if (read_annotation_count(case_owner(c), volcano_key, 0, &g->min_member, err) < 0)
             return about(c->chain, c->at, err);
-        return check_possible(c, key, g->min_member, err);
+        return check_possible(c, volcano_key, g->min_member, err);
     }
     if (!c->all_or_none)
         return 0;
