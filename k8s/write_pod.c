@@ -64,6 +64,21 @@ void bind_send(struct flight *f)
                 bind_done);
 }
 
+static void get_pod(struct flight *f,
+                    void (*done)(struct flight *f, const struct client_reply *reply))
+{
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, f->order, "");
+    flight_send(f,
+                &(struct client_request){.verb = "get",
+                                         .resource = "pods",
+                                         .method = "GET",
+                                         .path = buf_str(&path),
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                done);
+}
+
 /* ---- READ_POD ---- */
 
 static void read_done(struct flight *f, const struct client_reply *reply)
@@ -97,16 +112,7 @@ static void read_done(struct flight *f, const struct client_reply *reply)
 
 void read_send(struct flight *f)
 {
-    cleanup_buf struct buf path = BUF_INIT;
-    put_pod_path(&path, f->order, "");
-    flight_send(f,
-                &(struct client_request){.verb = "get",
-                                         .resource = "pods",
-                                         .method = "GET",
-                                         .path = buf_str(&path),
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = POD_MAX_BODY},
-                read_done);
+    get_pod(f, read_done);
 }
 
 /* ---- NOMINATE ---- */
@@ -265,14 +271,5 @@ static void tell_read(struct flight *f, const struct client_reply *reply)
 
 void tell_send(struct flight *f)
 {
-    cleanup_buf struct buf path = BUF_INIT;
-    put_pod_path(&path, f->order, "");
-    flight_send(f,
-                &(struct client_request){.verb = "get",
-                                         .resource = "pods",
-                                         .method = "GET",
-                                         .path = buf_str(&path),
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = POD_MAX_BODY},
-                tell_read);
+    get_pod(f, tell_read);
 }

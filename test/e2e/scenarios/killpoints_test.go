@@ -77,6 +77,19 @@ func (p *point) late(name string) {
 	p.c.AddPods(p, pod)
 }
 
+// known waits until muster has seen the member.
+func (p *point) known(name string) {
+	p.Helper()
+	testbed.Within(p, 30*time.Second, "muster knows "+name, func() error {
+		for _, member := range p.m.GangPods(p, p.ns, wayGroup).Pods {
+			if member.Name == name {
+				return nil
+			}
+		}
+		return fmt.Errorf("it does not")
+	})
+}
+
 // atOnce adds a member to a Done gang and does something with it, which is to come
 // to muster in one piece: after the first half of it the gang is not Done.
 func (p *point) atOnce(do func(name string)) {
@@ -433,6 +446,7 @@ var happenings = map[string]func(*point){
 		switch p.state {
 		case "Placed", "Done":
 			p.late(extra)
+			p.known(extra) // bind brings no pod: one that the watch has not shown is refused
 			p.bind(context.Background(), extra, p.ns+"-c")
 			return
 		case "Planned":
