@@ -79,8 +79,10 @@ var workloads = map[string]workload{
 	"leaderworkerset": {dialect: testbed.KAI, owner: "LeaderWorkerSet", gangs: 2, needed: 3, pods: 3, operator: &testbed.LeaderWorkerSet},
 	"raycluster":      {dialect: testbed.KAI, owner: "RayCluster", gangs: 1, needed: 4, pods: 4, operator: &testbed.KubeRay, parts: []string{"headgroup", "gpu"}},
 	"rayjob":          {dialect: testbed.KAI, owner: "RayJob", gangs: 1, needed: 3, pods: 3, operator: &testbed.KubeRay},
+	"rayservice":      {dialect: testbed.KAI, owner: "RayService", gangs: 1, needed: 3, pods: 3, operator: &testbed.KubeRay, parts: []string{"headgroup", "gpu"}},
 	"pytorchjob":      {dialect: testbed.KAI, owner: "PyTorchJob", gangs: 1, needed: 4, pods: 4, operator: &testbed.TrainingOperator, parts: []string{"master", "worker"}},
 	"tfjob":           {dialect: testbed.KAI, owner: "TFJob", gangs: 1, needed: 3, pods: 3, operator: &testbed.TrainingOperator},
+	"xgboostjob":      {dialect: testbed.KAI, owner: "XGBoostJob", gangs: 1, needed: 3, pods: 3, operator: &testbed.TrainingOperator, parts: []string{}},
 	"mpijob":          {dialect: testbed.KAI, owner: "MPIJob", gangs: 1, needed: 4, pods: 4, operator: &testbed.MPIOperator},
 }
 

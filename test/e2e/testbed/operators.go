@@ -53,6 +53,7 @@ var (
 		serves: []schema.GroupVersionResource{
 			{Group: "ray.io", Version: "v1", Resource: "rayclusters"},
 			{Group: "ray.io", Version: "v1", Resource: "rayjobs"},
+			{Group: "ray.io", Version: "v1", Resource: "rayservices"},
 		},
 		arguments: func(s *site) []string {
 			return []string{"--metrics-addr", "0", "--enable-leader-election=false",
@@ -89,6 +90,7 @@ var (
 		serves: []schema.GroupVersionResource{
 			{Group: "kubeflow.org", Version: "v1", Resource: "pytorchjobs"},
 			{Group: "kubeflow.org", Version: "v1", Resource: "tfjobs"},
+			{Group: "kubeflow.org", Version: "v1", Resource: "xgboostjobs"},
 		},
 		prepare: addCertificateObjects,
 		attend:  mountCertificates,
