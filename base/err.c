@@ -50,3 +50,16 @@ int err_errno(struct err *err, const char *fmt, ...)
     va_end(ap);
     return err_set(err, ERR_IO, "%s: %s", context, strerror(saved));
 }
+
+int err_at(struct err *err, const char *fmt, ...)
+{
+    if (!err)
+        return -1;
+    char path[128];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(path, sizeof path, fmt, ap);
+    va_end(ap);
+    struct err old = *err;
+    return err_set(err, old.code, "%s.%.600s", path, old.text);
+}

@@ -37,6 +37,9 @@ struct err {
 int err_set(struct err *err, enum err_code code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Puts "context: " before the text, keeps the code, and returns -1. */
 int err_wrap(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Puts a path before the key that the text begins with: "spec" makes "minMember is …"
+ * "spec.minMember is …". Keeps the code, and returns -1. */
+int err_at(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* err_set with ": strerror(errno)" behind the text and ERR_IO as code. */
 int err_errno(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -130,10 +130,9 @@ static int move_slot(struct gang_core *core, struct pod *pod)
  * list without any such node is evidence that it may go nowhere else.
  */
 static int member_on_offer(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
-                           const char *nominated)
+                           bool own_call)
 {
     int at = index_of(ev, pod->slot->node->name);
-    bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
     if (at >= 0 || own_call || pinned_node(core, pod))
         return at;
     look_up_names(core, ev);
@@ -193,8 +192,8 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
 static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated)
 {
-    int at = member_on_offer(core, pod, ev, nominated);
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
+    int at = member_on_offer(core, pod, ev, own_call);
     bool declined = pod->declined;
     pod->declined = own_call && at < 0;
     if (at >= 0) {

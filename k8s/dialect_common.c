@@ -36,7 +36,7 @@ int dialect_min_member(const json_t *group, struct gang_group_facts *facts, stru
     if (dialect_spec(group, &spec, err) < 0)
         return -1;
     if (dialect_count(spec, "minMember", &facts->min_member, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     return 0;
 }
 
@@ -47,7 +47,7 @@ int dialect_timeout(const json_t *group, struct gang_group_facts *facts, struct 
     if (dialect_spec(group, &spec, err) < 0)
         return -1;
     if (field_int(spec, "scheduleTimeoutSeconds", INT32_MIN, INT32_MAX, &seconds, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     if (seconds > 0)
         facts->schedule_timeout = seconds * USEC_PER_SEC;
     return 0;
@@ -73,7 +73,7 @@ int dialect_min_resources(const json_t *group, struct gang_group_facts *facts, s
     if (dialect_spec(group, &spec, err) < 0)
         return -1;
     if (field_object(spec, "minResources", &map, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     if (json_object_size(map) > MAX_MIN_RESOURCES)
         return err_set(err, ERR_INVALID, "spec.minResources has %zu entries, more than %d",
                        json_object_size(map), MAX_MIN_RESOURCES);
@@ -82,7 +82,7 @@ int dialect_min_resources(const json_t *group, struct gang_group_facts *facts, s
         if (!only_for_quotas(all.items[i].resource))
             gang_amounts_add(&facts->min_resources, all.items[i].resource, all.items[i].amount);
     gang_amounts_done(&all);
-    return r < 0 ? field_at(err, "spec") : 0;
+    return r < 0 ? err_at(err, "spec") : 0;
 }
 
 void dialect_subgroups(struct gang_group_facts *facts, size_t n)

@@ -101,7 +101,7 @@ static int kai_parts(const json_t *list, struct gang_group_facts *facts, struct 
     for (size_t i = 0; i < facts->n_subgroups; i++) {
         struct gang_subgroup *s = &facts->subgroups[i];
         if (kai_part(json_array_get(list, i), s, &parts[i], err) < 0)
-            return field_at(err, "spec.subGroups[%zu]", i);
+            return err_at(err, "spec.subGroups[%zu]", i);
         if (s->parent)
             map_set(parents, s->parent, s);
     }
@@ -110,7 +110,7 @@ static int kai_parts(const json_t *list, struct gang_group_facts *facts, struct 
     for (size_t i = 0; i < facts->n_subgroups; i++) {
         const struct gang_subgroup *s = &facts->subgroups[i];
         if (kai_check_part(s, &parts[i], !map_get(parents, s->name), err) < 0)
-            return field_at(err, "spec.subGroups[%zu]", i);
+            return err_at(err, "spec.subGroups[%zu]", i);
     }
     return 0;
 }
@@ -120,7 +120,7 @@ static int kai_subgroups(const json_t *spec, struct gang_group_facts *facts, str
     const json_t *list = NULL;
     if (field_array(spec, "subGroups", &list, err) < 0 ||
         dialect_count(spec, "minSubGroup", &facts->min_children, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     if (is_set(spec, "minMember") && is_set(spec, "minSubGroup"))
         return err_set(err, ERR_INVALID,
                        "spec.minMember and spec.minSubGroup exclude each other; remove one");
@@ -145,7 +145,7 @@ static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct
     if (field_copy(spec, "parentPodGroup", &facts->parent, err) < 0 ||
         field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0 ||
         dialect_count(spec, "maxMember", &facts->max_member, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     facts->has_priority = is_set(spec, "priority");
     facts->priority = (int32_t)priority;
     if (facts->parent && !*facts->parent)
@@ -170,7 +170,7 @@ static int kai_decode(const json_t *group, struct gang_group_facts *facts, struc
         kai_subgroups(spec, facts, err) < 0)
         return -1;
     if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     /* In KAI 0 (or none) means "no gang": each pod for itself, which is a gang of one. Where there
      * are subgroups, theirs are the minimums. */
     if (facts->min_member == 0 && facts->n_subgroups == 0)

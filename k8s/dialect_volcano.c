@@ -42,13 +42,13 @@ static int volcano_find_tasks(const json_t *group, const json_t *spec, int64_t m
     const char *name;
     json_t *value;
     if (field_object(spec, "minTaskMember", ret, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     json_object_foreach((json_t *)(uintptr_t)*ret, name, value)
     {
         (void)value;
         int64_t n = 0;
         if (dialect_count(*ret, name, &n, err) < 0)
-            return field_at(err, "spec.minTaskMember");
+            return err_at(err, "spec.minTaskMember");
         sum += n;
     }
     if (!json_is_integer(json_object_get(spec, "minMember")) || sum <= min_member)
@@ -107,7 +107,7 @@ static int volcano_policy(const json_t *policy, struct gang_subgroup *s, struct 
     if (!s->name || !*s->name)
         return err_set(err, ERR_INVALID, "name is missing");
     if (decode_label_selector(selector, &s->selector, err) < 0)
-        return field_at(err, "labelSelector");
+        return err_at(err, "labelSelector");
     return 0;
 }
 
@@ -118,13 +118,13 @@ static int volcano_subgroups(const json_t *group, const json_t *spec,
     if (volcano_find_tasks(group, spec, facts->min_member, &tasks, err) < 0)
         return -1;
     if (field_array(spec, "subGroupPolicy", &policies, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     size_t n_tasks = json_object_size(tasks), n_policies = json_array_size(policies);
     dialect_subgroups(facts, n_tasks + n_policies);
     volcano_tasks(tasks, facts->subgroups);
     for (size_t i = 0; i < n_policies; i++)
         if (volcano_policy(json_array_get(policies, i), &facts->subgroups[n_tasks + i], err) < 0)
-            return field_at(err, "spec.subGroupPolicy[%zu]", i);
+            return err_at(err, "spec.subGroupPolicy[%zu]", i);
     return 0;
 }
 
@@ -136,7 +136,7 @@ static int volcano_decode(const json_t *group, struct gang_group_facts *facts, s
         volcano_subgroups(group, spec, facts, err) < 0)
         return -1;
     if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
-        return field_at(err, "spec");
+        return err_at(err, "spec");
     /* In Volcano 0 (or none) asks for nothing: each pod for itself, which is a gang of one. Where
      * tasks or subgroups have minimums, these count. */
     if (facts->min_member == 0 && facts->n_subgroups == 0)

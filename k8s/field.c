@@ -175,19 +175,6 @@ int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struc
     return 0;
 }
 
-int field_at(struct err *err, const char *fmt, ...)
-{
-    if (!err)
-        return -1;
-    char path[128];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(path, sizeof path, fmt, ap);
-    va_end(ap);
-    struct err old = *err;
-    return err_set(err, old.code, "%s.%.600s", path, old.text);
-}
-
 void field_clean(char *text)
 {
     const char *end = text + strlen(text);

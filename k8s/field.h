@@ -35,9 +35,6 @@ int field_amounts(const json_t *object, const char *key, struct gang_amounts *re
 /* A map of strings to strings, appended. */
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);
 
-/* Puts a path before the key that the error begins with: "spec" makes "minMember is …"
- * "spec.minMember is …". Returns -1. */
-int field_at(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
 #define FIELD_QUOTED 96
 const char *field_quote(const char *value, char buf[FIELD_QUOTED]);

@@ -220,21 +220,34 @@ static void show_again(struct newcomer *n)
     show(n, pod);
 }
 
-/* What owns the pod, or the pod itself; borrowed. */
-static struct workload_ref culprit(const json_t *pod)
+bool grouper_ref(const json_t *reference, struct workload_ref *ret)
 {
-    const json_t *owners = json_object_get(json_object_get(pod, "metadata"), "ownerReferences");
-    const json_t *first = json_array_get(owners, 0);
-    const char *keys[] = {"apiVersion", "kind", "name", "uid"};
-    const char *of[4] = {"v1", "Pod", field_peek(pod, "metadata", "name", NULL),
-                         field_peek(pod, "metadata", "uid", NULL)};
-    for (size_t i = 0; first && i < 4; i++)
-        of[i] = field_peek(first, keys[i], NULL);
-    struct workload_ref ref = {0};
-    if (of[0] && of[1] && of[2] && of[3])
-        ref = (struct workload_ref){(char *)(uintptr_t)of[0], (char *)(uintptr_t)of[1],
-                                    (char *)(uintptr_t)of[2], (char *)(uintptr_t)of[3]};
-    return ref;
+    static const char *const keys[] = {"apiVersion", "kind", "name", "uid"};
+    char *of[ARRAY_SIZE(keys)];
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (!(of[i] = (char *)(uintptr_t)field_peek(reference, keys[i], NULL)))
+            return false;
+    *ret = (struct workload_ref){of[0], of[1], of[2], of[3]};
+    return true;
+}
+
+const json_t *grouper_first_owner(const json_t *object)
+{
+    const json_t *owners = json_object_get(json_object_get(object, "metadata"), "ownerReferences");
+    return json_array_get(owners, 0);
+}
+
+/* What owns the pod, or the pod itself; borrowed. */
+static bool culprit(const json_t *pod, struct workload_ref *ret)
+{
+    static char version[] = "v1", kind[] = "Pod";
+    const json_t *owner = grouper_first_owner(pod);
+    if (owner)
+        return grouper_ref(owner, ret);
+    *ret = (struct workload_ref){version, kind,
+                                 (char *)(uintptr_t)field_peek(pod, "metadata", "name", NULL),
+                                 (char *)(uintptr_t)field_peek(pod, "metadata", "uid", NULL)};
+    return ret->name && ret->uid;
 }
 
 static void newcomer_stuck(struct search *s, const char *why)
@@ -250,8 +263,8 @@ static void newcomer_stuck(struct search *s, const char *why)
     if (usec_now() - n->since < g->o.patience)
         return;
     cleanup_json json_t *pod = json_loads(s->pod, 0, NULL);
-    struct workload_ref about = culprit(pod);
-    if (about.uid)
+    struct workload_ref about;
+    if (culprit(pod, &about))
         grouper_complain(g, n->ns, &about, why);
 }
 

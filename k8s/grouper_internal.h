@@ -114,6 +114,10 @@ void search_again(struct search *s);
 void search_park(struct search *s);
 void search_end(struct search *s);
 
+/* What an owner reference or an identity says, borrowed; false: something is missing. */
+bool grouper_ref(const json_t *reference, struct workload_ref *ret);
+/* The first of the object's owner references; NULL: it has none. */
+const json_t *grouper_first_owner(const json_t *object);
 void grouper_pump_soon(struct grouper *g);
 /* Unless that is due already. */
 void grouper_look_later(struct grouper *g);

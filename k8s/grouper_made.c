@@ -541,16 +541,10 @@ void made_listed(struct grouper *g, const struct dialect *dialect)
 /* One that was made before muster was started. */
 static void recognise(struct made *m, const json_t *object)
 {
-    const json_t *owners = json_object_get(json_object_get(object, "metadata"), "ownerReferences");
-    const json_t *first = json_array_get(owners, 0);
-    const char *keys[] = {"apiVersion", "kind", "name", "uid"};
-    const char *of[4] = {NULL};
-    for (size_t i = 0; first && i < 4; i++)
-        of[i] = field_peek(first, keys[i], NULL);
-    if (!of[0] || !of[1] || !of[2] || !of[3])
+    struct workload_ref owner;
+    if (!grouper_ref(grouper_first_owner(object), &owner))
         return;
-    set_owner(m, &(struct workload_ref){(char *)(uintptr_t)of[0], (char *)(uintptr_t)of[1],
-                                        (char *)(uintptr_t)of[2], (char *)(uintptr_t)of[3]});
+    set_owner(m, &owner);
     cleanup_free char *sample = map_remove(&m->g->samples, m->key);
     if (sample)
         add_sample(m, sample);

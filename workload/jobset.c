@@ -49,7 +49,7 @@ static int read_jobset(const json_t *list, struct jobset *s, struct err *err)
     for (size_t i = 0; i < json_array_size(list); i++) {
         struct replicated_job *j = &s->jobs[s->n];
         if (read_job(json_array_get(list, i), j, err) < 0)
-            return read_at(err, "spec.replicatedJobs[%zu]", i);
+            return err_at(err, "spec.replicatedJobs[%zu]", i);
         s->staged |= j->later;
         if (j->replicas == 0 || j->pods == 0)
             continue;

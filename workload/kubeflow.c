@@ -54,7 +54,7 @@ static int all_replicas(const struct workload_case *c, int64_t *ret, struct err 
         int64_t n;
         (void)spec;
         if (role_replicas(roles, role, &n, err) < 0)
-            return read_at(err, "%s.%s", path, read_key(role, q));
+            return err_at(err, "%s.%s", path, read_key(role, q));
         *ret += n;
     }
     if (*ret > READ_MAX_COUNT)

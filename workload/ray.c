@@ -114,7 +114,7 @@ int size_ray(const struct workload_case *c, struct workload_group *g, struct err
         struct worker_group w;
         if (read_group(json_array_get(groups, i), &w, err) < 0 ||
             add_group(&w, i, autoscaling, g, err) < 0)
-            return read_at(err, "%s[%zu]", groups_path, i);
+            return err_at(err, "%s[%zu]", groups_path, i);
     }
     join(case_pod(c), g);
     return 0;

@@ -181,19 +181,6 @@ int read_label_count(const json_t *object, const char *key, int64_t *ret, struct
 
 /* ---- error texts ---- */
 
-int read_at(struct err *err, const char *fmt, ...)
-{
-    if (!err)
-        return -1;
-    char path[128];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(path, sizeof path, fmt, ap);
-    va_end(ap);
-    struct err old = *err;
-    return err_set(err, old.code, "%s.%.600s", path, old.text);
-}
-
 const char *read_quote(const char *value, char buf[READ_QUOTED])
 {
     enum { MOST = READ_QUOTED - 8 }; /* room for quotes, dots and NUL */

@@ -38,8 +38,6 @@ int read_annotation_count(const json_t *object, const char *key, int64_t least, 
                           struct err *err);
 int read_label_count(const json_t *object, const char *key, int64_t *ret, struct err *err);
 
-/* Puts a path before the one that the error begins with. Returns -1. */
-int read_at(struct err *err, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
 #define READ_QUOTED 96
 const char *read_quote(const char *value, char buf[READ_QUOTED]);

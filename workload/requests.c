@@ -102,7 +102,7 @@ static int add_containers(const json_t *pod, json_t *total, struct err *err)
     for (size_t i = 0; i < json_array_size(list) && i < MAX_CONTAINERS; i++) {
         cleanup_json_ref json_t *own = of_container(json_array_get(list, i), err);
         if (!own)
-            return read_at(err, "spec.containers[%zu]", i);
+            return err_at(err, "spec.containers[%zu]", i);
         add_all(total, own);
     }
     return 0;
@@ -119,7 +119,7 @@ static int add_init_containers(const json_t *pod, json_t *total, struct err *err
         const json_t *container = json_array_get(list, i);
         cleanup_json_ref json_t *own = of_container(container, err);
         if (!own)
-            return read_at(err, "spec.initContainers[%zu]", i);
+            return err_at(err, "spec.initContainers[%zu]", i);
         bool sidecar = str_eq(read_text(container, "restartPolicy"), "Always");
         add_all(own, sidecars);
         max_all(peak, own);
