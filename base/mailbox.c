@@ -45,11 +45,23 @@ void mailbox_put(struct mailbox *box, struct mail *mail)
     *box->last = mail;
     box->last = &mail->next;
     pthread_mutex_unlock(&box->lock);
-    if (was_empty) {
-        uint64_t one = 1;
-        ssize_t n = write(box->fd, &one, sizeof one);
-        (void)n; /* fails only when the counter is full: then it is readable anyway */
-    }
+    if (was_empty)
+        mailbox_wake(box);
+}
+
+void mailbox_wake(struct mailbox *box)
+{
+    uint64_t one = 1;
+    ssize_t n = write(box->fd, &one, sizeof one);
+    (void)n; /* fails only when the counter is full: then it is readable anyway */
+}
+
+bool mailbox_has(struct mailbox *box)
+{
+    pthread_mutex_lock(&box->lock);
+    bool has = box->first != NULL;
+    pthread_mutex_unlock(&box->lock);
+    return has;
 }
 
 struct mail *mailbox_take(struct mailbox *box)

@@ -15,6 +15,13 @@ usec_t usec_now(void)
     return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t nsec_now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
+}
+
 usec_t usec_wall(void)
 {
     return read_clock(CLOCK_REALTIME);

@@ -27,6 +27,8 @@ static inline usec_t usec_backoff(usec_t first, usec_t most, int n)
 
 /* CLOCK_MONOTONIC. */
 usec_t usec_now(void);
+/* The same in nanoseconds, for measuring what is short. */
+int64_t nsec_now(void);
 /* CLOCK_REALTIME, since 1970. */
 usec_t usec_wall(void);
 

@@ -24,6 +24,7 @@ static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const failed_commits[] = {"complete", "evict", NULL};
 const char *const config_dialects[] = {"kai", "volcano", "x-k8s", "sigs", NULL};
 static const char *const below_minimums[] = {"leave", "requeue", NULL};
+static const char *const steerings[] = {"auto", "always", "never", NULL};
 
 static int check_workload(const char *text, struct err *err)
 {
@@ -59,7 +60,7 @@ static const struct config_key keys[] = {
     {"holdSeconds", "hold-seconds", CONFIG_DURATION, AT(hold), "20", MSEC(100), SEC(3600), NULL,
      "longest time a bind call is held"},
     {"assembleSeconds", "assemble-seconds", CONFIG_DURATION, AT(assemble), "3", 0, SEC(60), NULL,
-     "how long members that do not exist yet are planned for; 0: not"},
+     "how long members that do not exist yet are planned for after the last one came; 0: not"},
     {"httpTimeoutSeconds", "http-timeout-seconds", CONFIG_DURATION, AT(http_timeout), "30", SEC(1),
      SEC(7200), NULL, "httpTimeout as registered with kube-scheduler"},
     {"scheduleTimeoutSeconds", "schedule-timeout-seconds", CONFIG_DURATION, AT(schedule_timeout),
@@ -81,14 +82,26 @@ static const struct config_key keys[] = {
      failed_commits, "complete (elsewhere, first in line) or evict (what it bound)"},
     {"belowMinimum", "below-minimum", CONFIG_CHOICE, AT(below_minimum), "leave", 0, 0,
      below_minimums, "leave (replacements pass singly) or requeue (they wait for the minimum)"},
+    {"steering", "steering", CONFIG_CHOICE, AT(steering), "auto", 0, 0, steerings,
+     "nominate members to their planned nodes: auto (where it pays), always or never"},
+    {"express", "express", CONFIG_BOOL, AT(express), "false", 0, 0, NULL,
+     "true: the first member at bind is enough where muster knows all of kube-scheduler's rules"},
+    {"schedulerConfig", "kube-scheduler-config", CONFIG_TEXT, AT(scheduler_config), NULL, 0, 0,
+     NULL, "the KubeSchedulerConfiguration file that kube-scheduler runs with; express needs it"},
     {"maxHolds", "max-holds", CONFIG_COUNT, AT(max_holds), "10000", 1, 500000, NULL,
      "bind calls held at once, over all gangs"},
+    {"commitTogether", "commit-together", CONFIG_COUNT, AT(together), "500", 0, 500000, NULL,
+     "when so many pods wait that were refused, complete gangs commit together; 0: never"},
     {"maxBodyMiB", "max-body-mib", CONFIG_COUNT, AT(max_body_mib), "128", 1, 2048, NULL,
      "largest request; 5,000 whole nodes (nodeCacheCapable: false) are about 70"},
     {"connectionLimit", "connection-limit", CONFIG_COUNT, AT(connection_limit), "16384", 128,
      1000000, NULL, "connections of the verbs listener, held binds included"},
     {"schedulerNames", "scheduler-names", CONFIG_SCHEDULERS, AT(scheduler_names), NULL, 0, 0, NULL,
      "schedulers whose pods are muster's; none named: all"},
+    {"gates.enabled", "gates-enabled", CONFIG_BOOL, AT(gates), "false", 0, 0, NULL,
+     "true: pods with the scheduling gate muster.dev/plan keep it until their gang has a plan"},
+    {"gates.showToAutoscaler", "gates-show-to-autoscaler", CONFIG_BOOL, AT(gates_show), "false", 0,
+     0, NULL, "true: gangs that lack room lose the gate, so that an autoscaler sees them"},
     {"makePodGroups", "make-pod-groups", CONFIG_BOOL, AT(make_pod_groups), "true", 0, 0, NULL,
      "false: no PodGroups are made for pods that have none"},
     {"podGroupSchedulers", "pod-group-schedulers", CONFIG_SCHEDULERS, AT(pod_group_schedulers),
@@ -109,6 +122,15 @@ const struct config_key *config_keys(size_t *ret_n)
 {
     *ret_n = ARRAY_SIZE(keys);
     return keys;
+}
+
+bool config_is_section(const char *name)
+{
+    size_t n = strlen(name);
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+        if (strncmp(keys[i].name, name, n) == 0 && keys[i].name[n] == '.')
+            return true;
+    return false;
 }
 
 static void *field(const struct config *c, const struct config_key *key)
@@ -345,6 +367,11 @@ static void check_combinations(struct config_loading *l)
                        "%g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
                        (double)c->hold / 1e6, (double)c->http_timeout / 1e6,
                        (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
+    if (c->express && !c->scheduler_config)
+        config_mistake(
+            l, where_of(l, AT(express)),
+            "express: needs schedulerConfig, to see that kube-scheduler has no rules that "
+            "muster does not know: write the path of its configuration file");
     if (c->backoff > c->max_backoff)
         config_mistake(l, where_of_two(l, AT(backoff), AT(max_backoff)),
                        "backoffSeconds: %g is longer than maxBackoffSeconds %g: lower the one or "
@@ -383,9 +410,14 @@ void config_remarks(const struct config *c, struct buf *out)
         {c->on_failed_commit == CONFIG_EVICT,
          "onFailedCommit: evict: members that have a controller are evicted (muster must be "
          "allowed to create pods/eviction), which a Job counts as failures (backoffLimit)"},
+        {c->gates_show && !c->gates,
+         "gates.showToAutoscaler: changes nothing without gates.enabled"},
         {c->below_minimum == CONFIG_REQUEUE,
          "belowMinimum: requeue: the replacement of a lost member waits until its gang can have "
          "its whole minimum again"},
+        {c->express,
+         "express: members that kube-scheduler did not bring to bind have no event Scheduled, and "
+         "a pod that it had just let through elsewhere may be sent back once"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)
@@ -482,15 +514,36 @@ static void value_json(const struct config *c, const struct config_key *key, str
         buf_puts(out, "null");
 }
 
+/* How much of the key's name is its section, with the dot. */
+static size_t section_len(const struct config_key *key)
+{
+    const char *dot = strchr(key->name, '.');
+    return dot ? (size_t)(dot - key->name) + 1 : 0;
+}
+
+static bool same_section(const struct config_key *a, const struct config_key *b)
+{
+    return section_len(a) == section_len(b) && strncmp(a->name, b->name, section_len(a)) == 0;
+}
+
 void config_json(const struct config *c, struct buf *out)
 {
     buf_putc(out, '{');
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        const struct config_key *key = &keys[i];
+        size_t in = section_len(key);
+        bool first = i == 0 || !same_section(key, key - 1);
+        if (i && first && section_len(key - 1))
+            buf_putc(out, '}');
         if (i)
             buf_putc(out, ',');
-        buf_json(out, keys[i].name, strlen(keys[i].name));
+        if (in && first) {
+            buf_json(out, key->name, in - 1);
+            buf_puts(out, ":{");
+        }
+        buf_json(out, key->name + in, strlen(key->name + in));
         buf_putc(out, ':');
-        value_json(c, &keys[i], out);
+        value_json(c, key, out);
     }
     buf_putc(out, '}');
 }

@@ -20,6 +20,8 @@
 enum config_failed_commit { CONFIG_COMPLETE, CONFIG_EVICT };
 /* Later members of a gang that was placed and fell below its minimum. */
 enum config_below_minimum { CONFIG_LEAVE, CONFIG_REQUEUE };
+/* Whether planned members are nominated to their nodes. */
+enum config_steering { CONFIG_STEER_AUTO, CONFIG_STEER_ALWAYS, CONFIG_STEER_NEVER };
 
 struct config_list {
     char **items;
@@ -44,10 +46,17 @@ struct config {
     bool strict_order; /* nothing goes ahead of a waiting gang that comes before it */
     int64_t on_failed_commit; /* enum config_failed_commit */
     int64_t below_minimum;    /* enum config_below_minimum */
+    int64_t steering;         /* enum config_steering */
+    bool express;             /* the first member at bind is enough */
+    char *scheduler_config;   /* the file that kube-scheduler runs with; NULL: not known */
+    bool whole_lists;         /* no key: by that file, lists of nodes are never samples */
     int64_t max_holds;
+    int64_t together; /* refused pods that wait, for gangs to commit together; 0: never */
     int64_t max_body_mib;
     int64_t connection_limit;
     struct config_list scheduler_names; /* whose pods are ours; none: all */
+    bool gates;                         /* gated members wait for a plan; else all are let go */
+    bool gates_show;                    /* those that lack room are shown to an autoscaler */
     /* PodGroups for pods that have none. */
     bool make_pod_groups;
     struct config_list pod_group_schedulers; /* of pods that get one unasked */
@@ -73,7 +82,7 @@ enum config_type {
 };
 
 struct config_key {
-    const char *name; /* in the file */
+    const char *name; /* in the file; "gates.enabled" is `enabled` in the section `gates` */
     const char *flag; /* on the command line, without the dashes */
     enum config_type type;
     size_t offset;              /* in struct config */

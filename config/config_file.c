@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The file is a flat mapping, so it is read from libyaml's events: they carry the line of every
- * key, which trees of other YAML readers do not.
+ * The file is a mapping, flat but for sections, so it is read from libyaml's events: they carry the
+ * line of every key, which trees of other YAML readers do not.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -162,8 +162,10 @@ static bool read_value(struct reader *r, const struct config_key *key, const cha
     return true;
 }
 
-/* The current event is a key. */
-static bool read_entry(struct reader *r)
+static bool read_section(struct reader *r, const char *section);
+
+/* The current event is a key, of a section or (NULL) of none. */
+static bool read_entry(struct reader *r, const char *section)
 {
     size_t line = event_line(r);
     cleanup_free char *where = at_line(r, line);
@@ -173,7 +175,11 @@ static bool read_entry(struct reader *r)
             return false;
         return read_value(r, NULL, where);
     }
-    const struct config_key *key = config_key_find(r->loading, where, event_text(r));
+    cleanup_free char *name =
+        xasprintf("%s%s%s", section ? section : "", section ? "." : "", event_text(r));
+    if (!section && config_is_section(name))
+        return read_section(r, name);
+    const struct config_key *key = config_key_find(r->loading, where, name);
     size_t n;
     int *seen = key ? &r->seen[key - config_keys(&n)] : NULL;
     if (seen && *seen) {
@@ -186,6 +192,32 @@ static bool read_entry(struct reader *r)
     return read_value(r, key, where);
 }
 
+static bool read_entries(struct reader *r, const char *section)
+{
+    while (next_event(r)) {
+        if (r->event.type == YAML_MAPPING_END_EVENT)
+            return true;
+        if (!read_entry(r, section))
+            return false;
+    }
+    return false;
+}
+
+/* The current event is the name of a section. */
+static bool read_section(struct reader *r, const char *section)
+{
+    if (!next_event(r))
+        return false;
+    if (r->event.type == YAML_MAPPING_START_EVENT)
+        return read_entries(r, section);
+    if (r->event.type == YAML_SCALAR_EVENT && is_null(r))
+        return true;
+    cleanup_free char *text =
+        xasprintf("%s: has the wrong shape: write its settings below it, indented", section);
+    mistake_here(r, text);
+    return r->event.type == YAML_SEQUENCE_START_EVENT ? skip_nested(r) : true;
+}
+
 /* The current event is the root of the document. */
 static bool read_root(struct reader *r)
 {
@@ -195,13 +227,7 @@ static bool read_root(struct reader *r)
         mistake_here(r, "is no mapping: write lines of the form \"key: value\"");
         return false;
     }
-    while (next_event(r)) {
-        if (r->event.type == YAML_MAPPING_END_EVENT)
-            return true;
-        if (!read_entry(r))
-            return false;
-    }
-    return false;
+    return read_entries(r, NULL);
 }
 
 static void read_stream(struct reader *r)

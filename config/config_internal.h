@@ -7,7 +7,7 @@
 
 #include "config/config.h"
 
-#define CONFIG_MAX_KEYS 32
+#define CONFIG_MAX_KEYS 40
 
 /* What the entries of a list are. */
 struct config_entry {
@@ -36,6 +36,8 @@ void config_set(struct config_loading *l, const struct config_key *key, const ch
 /* The key of that name; NULL after reporting it as unknown with a guess. */
 const struct config_key *config_key_find(struct config_loading *l, const char *where,
                                          const char *name);
+/* Keys of that name are in a section of their own: "gates.enabled". */
+bool config_is_section(const char *name);
 /* Reads the file into the loading. */
 void config_read_file(struct config_loading *l);
 

@@ -297,6 +297,31 @@ static void check_duplicates(struct judge *j, const yaml_node_t *map)
     }
 }
 
+/*
+ * Whether kube-scheduler asks the extender behind ours and sends it whole nodes: those that ours
+ * has left over, in its words. Ignorable ones come last, wherever they stand.
+ */
+static bool takes_our_nodes(struct judge *j, const yaml_node_t *ours, const yaml_node_t *e)
+{
+    bool last = get_bool(j, e, "ignorable"), ours_last = get_bool(j, ours, "ignorable");
+    bool behind = last != ours_last ? last : e->start_mark.index > ours->start_mark.index;
+    return e != ours && behind && get_text(j, e, "filterVerb") &&
+           !get_bool(j, e, "nodeCacheCapable");
+}
+
+static void check_behind_ours(struct judge *j, const yaml_node_t *list, const yaml_node_t *ours)
+{
+    if (get_bool(j, ours, "nodeCacheCapable"))
+        return;
+    for (size_t i = 0; i < length(list); i++)
+        if (takes_our_nodes(j, ours, item(j, list, i)))
+            finding(j, IS_ERROR, item(j, list, i),
+                    "this extender is asked after muster and gets the nodes that muster passes on, "
+                    "of which some are no more than a name (line %zu is not nodeCacheCapable): "
+                    "write \"nodeCacheCapable: true\" there",
+                    ours->start_mark.line + 1);
+}
+
 static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml_node_t *list)
 {
     const yaml_node_t *binder = NULL;
@@ -327,6 +352,7 @@ static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml
         if (ours++)
             finding(j, IS_ERROR, e, "muster is registered twice: keep one entry");
         check_ours(j, e);
+        check_behind_ours(j, list, e);
     }
     if (!ours) {
         cleanup_free char *prefix = our_prefix(j->config);
@@ -358,6 +384,108 @@ static void check_profiles(struct judge *j, const yaml_node_t *list)
     }
 }
 
+/* ---- the express lane ---- */
+
+/* Arguments of plugins that change what a filter says: the fields that do; NULL: the whole of it.
+ */
+static const struct plugin_rule {
+    const char *name;
+    const char *fields[3];
+} plugin_rules[] = {
+    {"NodeAffinity", {"addedAffinity"}},
+    {"NodeResourcesFit", {"ignoredResources", "ignoredResourceGroups"}},
+    {"PodTopologySpread", {"defaultConstraints"}},
+    {"InterPodAffinity", {NULL}}, /* scores only, and so the others */
+    {"NodeResourcesBalancedAllocation", {NULL}},
+    {"DefaultPreemption", {NULL}},
+    {"VolumeBinding", {NULL}}, /* pods with volumes do not take the lane */
+    {"DynamicResources", {NULL}},
+};
+
+static void check_plugin_config(struct judge *j, const yaml_node_t *list)
+{
+    for (size_t i = 0; i < length(list); i++) {
+        const yaml_node_t *entry = item(j, list, i);
+        const char *name = get_text(j, entry, "name");
+        const struct plugin_rule *rule = NULL;
+        for (size_t k = 0; k < ARRAY_SIZE(plugin_rules); k++)
+            if (str_eq(name, plugin_rules[k].name))
+                rule = &plugin_rules[k];
+        if (!rule)
+            finding(
+                j, IS_ERROR, entry,
+                "express: muster does not know what the arguments of %.100s mean: take them out, "
+                "or set express to false",
+                name ? name : "a plugin without a name");
+        for (size_t k = 0; rule && k < ARRAY_SIZE(rule->fields) && rule->fields[k]; k++) {
+            const yaml_node_t *at = get(j, get(j, entry, "args"), rule->fields[k]);
+            if (at)
+                finding(
+                    j, IS_ERROR, at,
+                    "express: %s of %s is a rule about nodes that muster does not know: take it "
+                    "out, or set express to false",
+                    rule->fields[k], name);
+        }
+    }
+}
+
+/* Scores are nobody's concern; any other extension point may refuse nodes. */
+static void check_plugins(struct judge *j, const yaml_node_t *plugins)
+{
+    static const char *const harmless[] = {"score", "preScore", NULL};
+    if (!plugins || plugins->type != YAML_MAPPING_NODE)
+        return;
+    for (yaml_node_pair_t *p = plugins->data.mapping.pairs.start;
+         p < plugins->data.mapping.pairs.top; p++) {
+        const yaml_node_t *key = yaml_document_get_node(&j->doc, p->key);
+        if (!is_known(harmless, text_of(key) ? text_of(key) : ""))
+            finding(
+                j, IS_ERROR, key,
+                "express: plugins.%.100s: a profile with plugins of its own may refuse nodes by "
+                "rules that muster does not know: take it out, or set express to false",
+                text_of(key) ? text_of(key) : "?");
+    }
+}
+
+/* Whatever kube-scheduler places must come to muster's bind verb, and be filtered by its own
+ * default rules alone. */
+static void check_express(struct judge *j, const yaml_node_t *root)
+{
+    const yaml_node_t *list = get(j, root, "extenders"), *profiles = get(j, root, "profiles");
+    for (size_t i = 0; i < length(list); i++) {
+        const yaml_node_t *e = item(j, list, i);
+        if (!is_ours(j, e) && get_text(j, e, "filterVerb"))
+            finding(j, IS_ERROR, e,
+                    "express: another extender filters nodes by rules that muster does not know: "
+                    "take it out, or set express to false");
+        if (is_ours(j, e) && length(get(j, e, "managedResources")) > 0)
+            finding(j, IS_ERROR, e,
+                    "express: with managedResources not every pod binds through muster: take it "
+                    "out, or set express to false");
+    }
+    for (size_t i = 0; i < length(profiles); i++) {
+        const yaml_node_t *profile = item(j, profiles, i);
+        check_plugins(j, get(j, profile, "plugins"));
+        check_plugin_config(j, get(j, profile, "pluginConfig"));
+    }
+}
+
+static bool is_hundred(struct judge *j, const yaml_node_t *map, bool otherwise)
+{
+    const char *text = get_text(j, map, "percentageOfNodesToScore");
+    return text ? str_eq(text, "100") : otherwise;
+}
+
+/* A profile's own figure goes before that of all. */
+static bool has_whole_lists(struct judge *j, const yaml_node_t *root)
+{
+    const yaml_node_t *profiles = get(j, root, "profiles");
+    bool all = is_hundred(j, root, false), each = true;
+    for (size_t i = 0; i < length(profiles); i++)
+        each &= is_hundred(j, item(j, profiles, i), all);
+    return length(profiles) > 0 ? each : all;
+}
+
 static void check_document(struct judge *j)
 {
     const yaml_node_t *root = yaml_document_get_root_node(&j->doc);
@@ -379,6 +507,9 @@ static void check_document(struct judge *j)
                 version ? version : "missing");
     check_extenders(j, root, get(j, root, "extenders"));
     check_profiles(j, get(j, root, "profiles"));
+    if (j->config->express)
+        check_express(j, root);
+    j->report->whole_lists = has_whole_lists(j, root);
 }
 
 void scheduler_config_check(const char *path, const struct config *config,

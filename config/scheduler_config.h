@@ -16,11 +16,13 @@
 struct scheduler_config_report {
     struct buf text; /* one line per finding: "FILE:LINE: error|warning: …" */
     int errors, warnings;
+    bool whole_lists; /* every node that passes is offered: percentageOfNodesToScore is 100 */
 };
 
 /*
  * Judges a KubeSchedulerConfiguration file against our settings. Everything found is in the
- * report; a file that cannot be read or is no YAML is an error in it. The caller frees text.
+ * report; a file that cannot be read or is no YAML is an error in it. With express it is an error
+ * too where kube-scheduler has rules that are not its own defaults. The caller frees text.
  */
 void scheduler_config_check(const char *path, const struct config *config,
                             struct scheduler_config_report *report);

@@ -6,7 +6,8 @@
  *   1. answer_bind() parks it: the member is at bind, its slot is filled, no reply yet.
  *   2. It leaves in exactly one way, always through reply_bind():
  *      commit   the needed set is at bind: all Bindings are sent; the calls are answered when the
- *               last result is in, see bound()
+ *               last result is in, see bound(). With the express lane the first call is enough,
+ *               and the members that have not called are bound with it, see express.c
  *      limit    hold_timer_fired(): all holds of the gang are answered together when the oldest
  *               is config.hold old; the slots stay, the members come again
  *      undone   plan_drop(), slot_release(): the place is gone
@@ -146,19 +147,38 @@ void bind_held(struct gang_core *core, struct gang *gang)
             begin_binding(core, slot->pod, slot->node);
 }
 
+/* One member has come through kube-scheduler, all others are like it in all that counts: they are
+ * bound to their places unasked. */
+static void bind_planned(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
+        core->stats.bindings_express += !slot->pod->held;
+        begin_binding(core, slot->pod, slot->node);
+    }
+}
+
 void commit_if_quorum(struct gang_core *core, struct gang *gang)
 {
     if (gang->n_held == 0 || core->stopping)
         return;
     if (gang->state != GANG_PLANNED && gang->state != GANG_RECOVERING)
         return;
-    if (gang_lacks(core, gang, STAGE_AT_BIND) > 0)
+    bool express = core->config.express && !express_doubt(core, gang);
+    if (gang_lacks(core, gang, STAGE_AT_BIND) > 0 && !express)
         return;
+    if (!express && commit_waits(core, gang))
+        return;
+    /* What was in doubt, or waited for, may be about others: nothing need have come to the gang. */
+    if (express || core->batch.node.pos)
+        happened(core, gang, HAPPENING_LOOK_AGAIN);
     core->stats.commits++;
     gang->commits++;
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     gang_enter(core, gang, GANG_COMMITTING);
-    bind_held(core, gang);
+    if (express)
+        bind_planned(core, gang);
+    else
+        bind_held(core, gang);
 }
 
 /* ---- the bind verb ---- */
@@ -168,6 +188,7 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     struct gang *gang = pod->gang;
     open_call(core, pod, id);
     core->stats.holds++;
+    core->last_hold = core->now;
     pod->held = pod->sent = true;
     pod->held_node = pod->slot->node->id;
     if (pod->facts->has_pvc &&
@@ -177,16 +198,19 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     }
     if (gang->n_held++ == 0)
         timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
+    commit_for_room(core);
     commit_if_quorum(core, gang);
 }
 
-/* A hold that completes the quorum ends at once: it needs no place among the held. */
+/* A hold that completes the quorum, or with the express lane is enough, ends at once: it needs no
+ * place among the held. */
 static bool may_hold(const struct gang_core *core, struct pod *pod)
 {
     if (map_count(&core->calls) < core->config.max_holds)
         return true;
     pod->held = true;
-    bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0;
+    bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0 ||
+                     (core->config.express && !express_doubt(core, pod->gang));
     pod->held = false;
     return completes;
 }
@@ -198,7 +222,7 @@ static void bind_one(struct gang_core *core, struct pod *pod, struct node *node,
                  reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, node->name));
         return;
     }
-    if (!node_make_room(core, node, pod->shape)) {
+    if (express_collides(core, node, pod) || !node_make_room(core, node, pod->shape)) {
         reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
         return;
     }
@@ -210,7 +234,7 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
 {
     struct gang *gang = pod->gang;
     happened(core, gang, HAPPENING_AT_BIND);
-    bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;
+    bool placed = passes_singly(gang);
     if (placed && pod->slot && pod->slot->node != node)
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     bool in_place = pod->slot && pod->slot->node == node;
@@ -270,12 +294,16 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
     if (pod->call)
         reply_bind(core, pod,
                    reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
+    passing_end(pod);
     if (pod->node)
         bind_again(core, pod, ev->bind.node, ev->id);
     else if (!pod_counts(pod) || pod_is_finished(pod))
         reply_id(core, ev->id, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
     else if (pod_unlinked(pod->facts))
         reply_id(core, ev->id, reason_call(core, pod_unlinked(pod->facts), NULL, pod->facts, NULL));
+    else if (gate_is_closed(pod) && !pod->lifts) /* no scheduler can have tried it */
+        reply_id(core, ev->id,
+                 reason_call(core, REASON_MEMBERS_GATED, pod->gang, pod->facts, NULL));
     else if (pod->gang)
         bind_member(core, pod, node, ev->id);
     else

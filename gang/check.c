@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "gang/core.h"
+#include "gang/classes.h"
 
 /* Sums recomputed from the lists of the node. */
 static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
@@ -97,6 +97,24 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
     return 0;
 }
 
+/* What should be lifted is being lifted. */
+static int check_gates(const struct gang_core *core, struct err *err)
+{
+    size_t gated = 0;
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        gated += pod->facts->gated;
+        if (core->synced && !core->stopping && gate_is_closed(pod) && gate_opens(core, pod) &&
+            !pod->timers[TIMER_GATE - GANG_TIMERS].node.pos)
+            return err_set(err, ERR_INTERNAL, "nobody lifts the gate of %s/%s", pod->facts->ns,
+                           pod->facts->name);
+    }
+    if (gated != core->n_gated)
+        return err_set(err, ERR_INTERNAL, "%zu pods have the gate, counted as %zu", gated,
+                       core->n_gated);
+    return 0;
+}
+
 static int check_calls(const struct gang_core *core, struct err *err)
 {
     size_t open = 0;
@@ -118,11 +136,31 @@ static int check_calls(const struct gang_core *core, struct err *err)
     return 0;
 }
 
+/* Who waits to commit with others is committed by the timer, and before its call is over. */
+static int check_batch(const struct gang_core *core, struct err *err)
+{
+    size_t rejected = 0;
+    map_for_each (e, &core->pods)
+        rejected += ((const struct pod *)e->value)->rejected;
+    if (rejected != core->n_rejected)
+        return err_set(err, ERR_INTERNAL, "%zu pods are refused, counted as %zu", rejected,
+                       core->n_rejected);
+    list_for_each (gang, &core->open, struct gang, in_open)
+        if (core->synced && !core->stopping && gang->state == GANG_PLANNED && gang->n_held &&
+            unit_lacks(gang->root, STAGE_AT_BIND) <= 0 &&
+            (!core->batch.node.pos || core->batch_end >= gang->timers[TIMER_HOLD].node.at))
+            return err_set(err, ERR_INTERNAL, "gang %s is complete at bind, and nobody commits it",
+                           gang->head->key);
+    return 0;
+}
+
 int gang_core_check(const struct gang_core *core, struct err *err)
 {
     map_for_each (e, &core->nodes)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
+    if (classes_check(core, err) < 0)
+        return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {
         if (check_gang(core, gang, err) < 0)
@@ -140,5 +178,5 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     }
     if (members)
         return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
-    return check_calls(core, err);
+    return check_gates(core, err) < 0 || check_batch(core, err) < 0 ? -1 : check_calls(core, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core.h - the inside of gang/: its objects and who changes what. For gang/ only.
+ * core.h - the inside of gang/: which file does what to the objects of objects.h. For gang/ only.
  *
  *   picture.c  nodes and pods, as the facts say
  *   groups.c   PodGroups, and which of them are one gang; priority classes
@@ -11,15 +11,20 @@
  *   life.c     a gang from its first member to Done: states, attempts, backoff
  *   plan.c     which gangs are tried, in which order, and what comes of it
  *   place.c    a place for every member that is needed, or none
+ *   pick.c     which node a member gets; see pick.h
+ *   classes.c  nodes that are equal to the planner, taken together; see classes.h
  *   keep.c     capacity kept for a gang that has waited too long
  *   move.c     slots leave nodes; plans are undone
  *   wake.c     nominations, pods that sleep
+ *   gates.c    muster's own scheduling gate on pods
  *   evidence.c nodes that the scheduler refuses
  *   rules.c    rules between pods and nodes that a plan heeds: apart, spread, volumes
  *   crowd.c    how many pods of each kind are on a node, for those rules
  *   claims.c   volumes that pods use, and where they can be reached from
  *   filter.c   answers to filter, prioritize and preempt
  *   bind.c     holds, commit, results of bindings
+ *   express.c  gangs of which the first member at bind is enough
+ *   model_check.c  whether kube-scheduler offers the nodes that the rules here say
  *   status.c   what people see: PodGroup status and events
  *   reason.c   every sentence
  *   effects.c  the list of effects and their memory
@@ -27,402 +32,11 @@
  *   check.c    the invariants
  *   view.c     looking in from outside
  *   explain.c  the same of one gang: where each member could go, what is missing
- *
- * The ledger. A node has three sums per resource: allocatable (facts), used (pods charged:
- * assigned, or with a Binding under way) and reserved (slots). Only ledger.c changes used, only
- * slots.c changes reserved. After a step used + reserved <= allocatable on every node, unless
- * assigned pods alone exceed it.
- *
- * A member on its way: Unscheduled -> Assumed (has a slot) -> Held (its bind call waits) ->
- * Binding (Binding sent: the slot became a charge) -> Assigned.
  */
 #ifndef MUSTER_GANG_CORE_H
 #define MUSTER_GANG_CORE_H
 
-#include "base/buf.h"
-#include "base/heap.h"
-#include "base/list.h"
-#include "base/map.h"
-#include "gang/gang.h"
-#include "gang/table.h"
-
-/* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
-#define GONE_MAX ((size_t)16384)
-/* A pod learnt from filter that the watch has not shown for so long never existed for us. */
-#define UNSEEN_LIMIT (60 * USEC_PER_SEC)
-/* How long a new reason waits for the scheduler to ask, before members are told by event. */
-#define NOTICE_DELAY (2 * USEC_PER_SEC)
-
-/* Resources by number; "pods" is a resource of which every pod needs one. */
-enum { RES_PODS, RES_CPU, RES_MEMORY, RES_FIRST_OTHER };
-
-struct need {
-    uint32_t resource;
-    int64_t amount; /* > 0 */
-};
-
-/* What shape_refusal() said of the nodes, for all shapes with the same rules about nodes and the
- * same limits by volumes. */
-struct verdicts {
-    char *key;
-    size_t users; /* shapes */
-    struct verdict {
-        uint64_t gen;   /* of the node when it was asked; 0: not asked */
-        const char *no; /* NULL: the node will do */
-    } * by_id;
-    size_t n;
-};
-
-/* Why a plan failed, see place.c. */
-struct shortage {
-    int room;                  /* needed members that have a place */
-    int lacks;                 /* those that have none */
-    int n_nodes;               /* that pass the rules of the culprit */
-    int n_able;                /* of these, those that could hold it if they were empty */
-    int ports;                 /* of these, those with a port conflict alone */
-    int resource;              /* the one most of them lack; -1: none, -2: host ports */
-    int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
-    bool refused;              /* nodes would do, but the scheduler refused them */
-    bool kept;                 /* nodes would do, but their room is kept for another gang */
-    bool tied;                 /* its volumes are on one node */
-    int volumes;               /* nodes that pass the rules but for its volumes */
-    int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
-    bool strangers;            /* some of those that keep it apart are no siblings */
-    const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
-};
-
-/* Pods of one shape can take each other's slots: same needs, same rules about nodes. */
-struct shape {
-    char *key;
-    struct need *needs;
-    size_t n_needs;
-    int device;                /* the resource number of its first device, or -1 */
-    bool ports;                /* has host ports */
-    bool apart, spread;        /* has anti-affinity, topology spread over hosts */
-    size_t base;               /* so much of the key is not about its volumes */
-    bool alone;                /* by its host ports or anti-affinity never two of it on one node */
-    bool limited;              /* its volumes can be used on some nodes only */
-    struct list pods;          /* all pods of this shape; the shape lives while there are any */
-    size_t users;              /* pods, slots and evidence that hold it */
-    struct verdicts *verdicts; /* of shapes with the same rules about nodes */
-    uint64_t starved_full;     /* core->wake_round in which no node took a pod of it */
-    uint64_t full;             /* core->trial in which no node had room for it */
-    struct crowd *crowd;       /* what its rules see on the nodes, see crowd.c; NULL: not asked */
-    struct {
-        uint64_t layout; /* core->layout when it was tried; 0: never */
-        bool heed;
-        int room; /* for so many of it */
-        struct shortage shortage;
-    } fill; /* what the last plain gang of it found out, see place.c */
-};
-
-struct amounts {
-    int64_t *v; /* by resource number */
-    size_t n;   /* numbers beyond are 0 */
-};
-
-struct node {
-    char *name;
-    struct gang_node_facts *facts; /* NULL: only known from a pod that runs there */
-    uint32_t id;                   /* small, reused */
-    uint64_t gen;                  /* grows with every change of facts */
-    uint64_t freed;                /* core->clock when room last grew here, by our count */
-    uint64_t changed;              /* the same, by what kube-scheduler can know */
-    uint64_t woken;                /* core->wake_round when starved pods were last sent here */
-    int n_woken;                   /* how many */
-    uint64_t offered;              /* core->offers of the filter call that last offered it */
-    uint32_t offer_index;          /* its place among the names of that call */
-    struct amounts allocatable, used, reserved;
-    struct amounts kept; /* for the gang that has waited too long, see keep.c */
-    bool kept_alone;     /* for one of its members that is alone on its node */
-    struct list pods;    /* charged here */
-    struct list slots;   /* reserved here */
-    size_t n_pods, n_slots;
-    size_t n_apart; /* of both, with anti-affinity */
-    uint64_t crowd; /* core->crowds when somebody came or went here, or its labels changed */
-    bool devices;   /* has devices in allocatable */
-};
-
-enum timer_kind {
-    TIMER_ATTEMPT,  /* gang: the attempt's schedule timeout */
-    TIMER_EXTRAS,   /* gang: Placed; slots that no extra came for are released */
-    TIMER_BACKOFF,  /* gang: the backoff is over */
-    TIMER_HOPE,     /* gang: members that do not exist yet are not hoped for any longer */
-    TIMER_HOLD,     /* gang: its oldest held call must be answered */
-    TIMER_EVIDENCE, /* gang: what the scheduler refused may be tried again */
-    TIMER_STATUS,   /* gang: figures may be written again */
-    TIMER_STARVE,   /* gang: it has waited too long, see keep.c */
-    TIMER_REFRESH,  /* gang: it waits; its reason is looked at again, room may have shrunk */
-    TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
-    GANG_TIMERS,
-    TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
-    TIMER_RETRY,              /* pod: read or bind again */
-    TIMER_UNSEEN,             /* pod: learnt from filter, the watch never showed it */
-    TIMER_WAKE,               /* core: starved pods are left to wake */
-};
-enum { POD_TIMERS = TIMER_WAKE - GANG_TIMERS };
-
-struct timer {
-    struct heap_node node;
-    enum timer_kind kind;
-    void *owner; /* struct gang or struct pod, by kind; NULL: the core */
-};
-
-struct slot {
-    struct list in_gang, in_node;
-    struct gang *gang;
-    struct unit *unit; /* where its member counts */
-    struct node *node;
-    struct shape *shape;
-    struct pod *pod; /* NULL: expected, a member that does not exist yet */
-    bool steered;    /* its member was nominated here because the node was not offered */
-};
-
-enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
-
-/* A PersistentVolumeClaim that says where it may be used, or that pods name. */
-struct claim {
-    char *key;                      /* ns/name */
-    struct gang_claim_facts *facts; /* NULL: any node will do, or it is not known */
-    struct list uses;
-};
-struct claim_use {
-    struct list in_claim;
-    struct claim *claim;
-    struct pod *pod;
-};
-
-struct pod {
-    struct gang_pod_facts *facts;
-    struct claim_use *uses; /* one for each of facts->claims, in their order */
-    size_t n_uses;
-    struct shape *shape;
-    struct group *group; /* NULL: ordinary */
-    struct gang *gang;   /* of the group; NULL: ordinary */
-    struct unit *unit;   /* where it counts there */
-    struct list in_gang, in_node, in_shape, in_starved, in_woken;
-    struct node *node; /* charged there; NULL: nowhere */
-    enum charge charge;
-    struct slot *slot;
-    uint64_t call; /* bind call not yet answered; 0: none */
-    usec_t call_since;
-    usec_t woken_at;
-    uint64_t woken;     /* core->wake_round when it was last woken from starving */
-    bool held;          /* the call waits for the quorum; it asks for the slot's node */
-    uint32_t held_node; /* id of that node */
-    bool sent;          /* filter named its slot: it is on its way to bind there */
-    bool rejected;      /* filter said no since it was last steered: only a write wakes it */
-    bool declined;      /* filter said no to its nomination's own call; the full list follows */
-    enum gang_reason_code told; /* the reason last sent to it as an event */
-    char *nominated;            /* status.nominatedNodeName, as far as we know */
-    usec_t bind_sent;           /* its last Binding */
-    int bind_tries;
-    int commit;       /* the gang's commit that sent its Binding; 0: none */
-    char *refused_on; /* the node of its last Binding that was refused; NULL: none */
-    bool evicted;     /* asked to leave, after a failed commit */
-    char *pinned;     /* the node for which the scheduler has prepared its volumes; NULL: none */
-    struct timer timers[POD_TIMERS];
-};
-
-/*
- * What a whole list of offered nodes says: for pods of this shape the scheduler refuses every
- * other node, as far as nothing changed there since.
- */
-struct evidence {
-    struct shape *shape;
-    uint32_t *offered; /* node ids */
-    size_t n_offered;
-    uint64_t as_of; /* core->clock */
-    usec_t until;   /* 0: over (kept for its strikes) */
-    int strikes;
-};
-
-/* Members counted, see gang_count(). */
-struct tally {
-    int members; /* neither Terminating nor Failed */
-    int bound;   /* assigned or finished well */
-    int binding; /* Binding sent, result open */
-    int held;    /* bind call waits */
-    int slots;   /* unbound, with a slot; expected ones too */
-    int running, succeeded, failed;
-    int gated;                    /* unbound, with somebody else's scheduling gate */
-    int foreign;                  /* unbound, of a scheduler that is not ours */
-    int plannable;                /* unbound, no gate, ours */
-    const char *gate, *scheduler; /* an example of each; borrowed */
-};
-
-/* How far a member must be to count. Each stage includes those after it. */
-enum stage {
-    STAGE_NONE, /* nobody counts */
-    STAGE_EXISTS,
-    STAGE_REACHABLE, /* bound, or the scheduler may place it */
-    STAGE_PLANNED,   /* bound, or has a slot */
-    STAGE_AT_BIND,   /* bound, or its bind call is held */
-    STAGE_BOUND,
-};
-
-/*
- * A part of a gang that has a minimum of its own: a PodGroup, a subgroup of it, one of the equal
- * parts of a subgroup, or the bundle of several PodGroups. Owned by its group (the bundle's by the
- * gang), made anew when the group's facts change, see units.c.
- */
-struct unit {
-    struct group *group; /* NULL: a bundle */
-    const struct gang_subgroup
-        *spec;           /* NULL: the PodGroup's own; borrowed from the group's facts */
-    char *part;          /* the label values that make this part; NULL: no part */
-    struct unit *parent; /* NULL: the gang's root */
-    struct list in_parent, children;
-    int n_children;
-    int min_pods;       /* members in it and below */
-    int min_children;   /* units below it that must have theirs */
-    int max_pods;       /* at once; 0: no limit */
-    struct tally t;     /* of the last gang_count(), with all units below */
-    struct shape *like; /* of its own members, then: their shape; NULL: it has none; borrowed */
-    bool mixed;         /* they are of several */
-    /* while a plan is made */
-    int want;      /* members it still must get */
-    bool chosen;   /* it is to have its minimum */
-    bool adrift;   /* its parent does not exist, or is below it */
-    bool excluded; /* it has no room: another is chosen in its place */
-};
-
-/* One PodGroup: the object, or only a name that pods or other PodGroups refer to. */
-struct group {
-    char *key;
-    struct gang_ref ref;
-    struct gang_group_facts *facts; /* NULL: not known */
-    bool declared;                  /* facts are what its pods say: there is no object */
-    struct pod *declarer;           /* the pod whose word that is */
-    struct gang *gang;              /* never NULL */
-    struct list in_gang;
-    uint64_t formed;     /* core->forming when its gang was last formed */
-    struct unit **units; /* the first is its own, then one for each subgroup, then parts */
-    size_t n_units;
-    struct map subgroups; /* name -> unit */
-    struct kin {          /* PodGroups it names: its parent, those of its bundle */
-        struct list in_referrers;
-        struct group *from, *to;
-        bool bundle;
-    } * kin;
-    size_t n_kin;
-    struct list referrers;                        /* kin of others that name it */
-    size_t n_members;                             /* pods linked to it */
-    uint64_t told_words, told_figures, told_text; /* digests of the status last emitted */
-    usec_t told_at;
-};
-
-struct reason {
-    enum gang_reason_code code;
-    char *text; /* owned; never NULL */
-    char *help; /* what would make it fit; owned; may be NULL */
-};
-
-/* The running notion of a PodGroup, or of several that are placed together. */
-struct gang {
-    struct group *head;  /* the one it is named after: the topmost parent, the first of a bundle */
-    struct list in_core; /* core->gangs */
-    struct list groups;  /* in the order of their keys */
-    struct unit *root;   /* of the tree of minimums */
-    struct unit *bundle; /* the root, where there is more than one PodGroup at the top; owned */
-    char *invalid;       /* what is wrong with its PodGroups; NULL: nothing */
-    enum gang_state state;
-    usec_t since;
-    struct list members;
-    struct list slots;
-    int n_slots;
-    struct reason reason;
-    char *pod_text; /* what filter says to waiting members; refreshed slowly */
-    enum gang_reason_code pod_text_code;
-    usec_t pod_text_at, pod_text_wait; /* next refresh not before their sum */
-    struct list in_touched;            /* core->touched: something about it changed in this step */
-    bool stale;                        /* changed since its last review */
-    uint64_t step;                     /* core->steps when something last happened to it, */
-    uint32_t happened;                 /* what, a bit each, */
-    enum gang_state began;             /* and the state it was in before */
-    bool retry;                        /* to be planned whatever the ledger says */
-    uint64_t tried;                    /* core->clock when planning last failed */
-    usec_t tried_at;                   /* when a plan was last looked for; 0: never */
-    bool ever_placed, timed_out;
-    int whole_at;      /* what it needed when it was last whole */
-    bool capped;       /* later members were refused by the maximum */
-    bool halted;       /* it waits for its own facts: no plan is of use, whatever the cluster */
-    bool hoping;       /* members are missing, and expected to come soon */
-    usec_t first_seen; /* its first member, of this run; 0: none */
-    usec_t waits;      /* since when it could have been placed, over all attempts; 0: it does not */
-    bool starved;      /* it waits for longer than it should, and capacity is what it lacks */
-    int attempts, backoffs, commits;
-    int refused_in;      /* the last commit of which a Binding was refused */
-    usec_t last_failure; /* orders it behind its equals; 0: none */
-    int n_held;          /* members whose bind call is held */
-    int32_t priority;    /* gang_priority() at its last review */
-    struct evidence *evidence;
-    size_t n_evidence;
-    struct timer timers[GANG_TIMERS];
-};
-
-/* Effects of one step and the memory they point to. */
-struct effects {
-    struct gang_effect *items;
-    size_t n, cap;
-    struct arena_block *blocks;
-};
-
-struct gang_core {
-    struct gang_config config;
-    char **scheduler_names;
-    usec_t now;
-    bool synced, stopping;
-    bool sweep; /* a deleted node may be bare now */
-    uint64_t steps;
-    uint64_t clock;  /* counts changes of the picture */
-    uint64_t freed;  /* clock when capacity last grew anywhere */
-    uint64_t passed; /* freed when all gangs were last looked at */
-    size_t n_slots;  /* over all gangs */
-
-    struct map nodes;    /* name -> node */
-    struct node **by_id; /* id -> node or NULL */
-    size_t n_ids;
-    struct map pods;     /* uid -> pod */
-    struct map names;    /* ns/name -> pod */
-    struct map shapes;   /* key -> shape */
-    struct map verdicts; /* key -> verdicts */
-    struct map groups;   /* key -> group */
-    struct list gangs;   /* in_core, in the order they were made */
-    size_t n_gangs;
-    struct map classes;     /* name -> gang_class_facts */
-    struct map calls;       /* id -> pod with that bind call open */
-    struct map claims;      /* ns/name -> claim */
-    struct map labels;      /* keys of labels that rules between pods ask for */
-    bool labels_matter;     /* there are, or were, such rules */
-    uint64_t crowds;        /* counts changes of who is on a node */
-    size_t n_apart;         /* over all nodes */
-    struct list touched;    /* gangs to review, then to tell about */
-    uint64_t forming;       /* counts changes of which PodGroups are one gang */
-    struct gang *keeper;    /* capacity is kept for this one; NULL: none */
-    uint64_t trial;         /* counts plans tried, see place.c */
-    uint64_t layout;        /* a number for what is on the nodes now: never the same for another */
-    uint64_t layouts;       /* such numbers given so far */
-    uint64_t starved_tried; /* freed when the starved were last looked at */
-    uint64_t wake_round;    /* counts the news for which starved pods are woken */
-    uint64_t round_freed;   /* freed when it began */
-    bool wake_again;        /* the room that was given to those woken may be another's now */
-    usec_t wake_look;       /* when that is looked at next; 0: nobody was woken */
-    struct timer wake;
-    uint64_t offers;     /* filter calls whose names were looked up */
-    struct list starved; /* ordinary pods refused because of reservations */
-    struct list woken;   /* of these, those that were woken and not asked about since */
-    char **gone;         /* ring of uids of deleted pods */
-    size_t gone_at;
-    struct map gone_set;
-    char **resources; /* number -> name */
-    size_t n_resources;
-    struct map resource_numbers; /* name -> number + 1 */
-
-    struct heap timers;
-    struct effects fx;
-    struct gang_stats stats;
-};
+#include "gang/objects.h"
 
 /* ---- effects.c ---- */
 void effects_clear(struct effects *fx);
@@ -473,6 +87,11 @@ struct rules rules_for(const struct gang_core *core, struct shape *shape);
 enum rule rules_refusal(struct rules *rules, const struct node *node);
 /* Who keeps the pod off the node by anti-affinity, of either; NULL: nobody. */
 const struct gang_pod_facts *node_foe(const struct node *node, const struct gang_pod_facts *who);
+/* The same of those alone that are charged there. */
+const struct gang_pod_facts *charged_foe(const struct node *node, const struct gang_pod_facts *who);
+/* Pods charged there that the spread counts; -1: the node is none of those over which it goes. */
+int64_t charged_count(const struct node *node, const struct gang_pod_facts *who,
+                      const struct gang_spread *s);
 /* A slot that does, and that kube-scheduler does not know of; NULL: none. `except` may be NULL. */
 const struct slot *slots_keep_away(const struct node *node, const struct gang_pod_facts *who,
                                    const struct slot *except);
@@ -562,6 +181,8 @@ bool charge_in_excess(const struct pod *pod);
 /* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
 void amounts_add(struct amounts *to, const struct shape *shape, int sign);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
+/* Host ports of pods that are charged there collide with the shape's. */
+bool ports_charged(const struct node *node, const struct shape *shape);
 /* A pod or slot of the shape came (sign 1) or goes (-1). */
 void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign);
 void uncharge(struct gang_core *core, struct pod *pod);
@@ -646,6 +267,13 @@ void happening_begin(struct gang_core *core, struct gang *gang);
 
 /* ---- life.c ---- */
 void gang_touch(struct gang_core *core, struct gang *gang);
+/* Its members need no plan any more: each is judged for itself. */
+static inline bool passes_singly(const struct gang *gang)
+{
+    return gang->state == GANG_PLACED || gang->state == GANG_DONE;
+}
+/* Its state is another: core->open follows. */
+void gang_queue(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
 /* The time of the gang's attempt runs from now, unless it does already. */
 void begin_attempt(struct gang_core *core, struct gang *gang);
@@ -676,6 +304,8 @@ int by_order(const void *a, const void *b);
  * short when all that fits was placed. Not for good: only says whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
+/* What the gang heard when it failed last is still true, as far as is known without a try. */
+bool is_full_still(const struct gang_core *core, const struct gang *gang);
 /* Places for the needed members as they could be some day, see keep.c, given to take(); forget()
  * is called before each try. False: not for all. */
 bool place_some_day(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
@@ -712,6 +342,9 @@ void node_settle(struct gang_core *core, struct node *node);
 bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape);
 
 /* ---- evidence.c ---- */
+/* Something is believed about nodes, for the gang's pods of that shape. */
+bool evidence_speaks(const struct gang_core *core, const struct gang *gang,
+                     const struct shape *shape);
 bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
                       const struct shape *shape, const struct node *node);
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
@@ -726,6 +359,10 @@ void evidence_arm(struct gang_core *core, struct gang *gang);
 /* ---- wake.c ---- */
 /* Writes the nomination: wakes the pod and steers it. NULL clears. */
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node);
+/* The member has got a place: it is woken, or steered there, if that helps. */
+void steer(struct gang_core *core, struct pod *pod);
+/* Nominates the members that are to be steered by now. */
+void steer_unasked(struct gang_core *core);
 /* Takes back the nominations of members that have no place. */
 void clear_nominations(struct gang_core *core, struct gang *gang);
 /* An ordinary pod (or one of a Placed gang) that reservations keep out sleeps until woken. */
@@ -733,10 +370,37 @@ void starve(struct gang_core *core, struct pod *pod);
 void wake_starved(struct gang_core *core);
 void wake_timer_fired(struct gang_core *core);
 
+/* ---- gates.c ---- */
+/* The pod need not (or must not) keep the gate any longer. */
+bool gate_opens(const struct gang_core *core, const struct pod *pod);
+/* The pod has a gate that could be lifted. */
+bool gate_is_closed(const struct pod *pod);
+/* To be called when the facts of a pod came: `was`, `is` gated. */
+void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is);
+/* A pod of no gang: lifts its gate, or sees to it that it is told why not. */
+void gate_alone(struct gang_core *core, struct pod *pod);
+/* The same for the members of a gang about which something changed; after gang_count(). */
+void gates_of(struct gang_core *core, struct gang *gang);
+void gate_timer_fired(struct gang_core *core, struct pod *pod);
+/* What the gang could not be planned for; REASON_NONE: nothing any more. */
+void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code code);
+void gates_show(struct gang_core *core);
+
+/* ---- together.c ---- */
+/* Sets pod->rejected and counts them. */
+void pod_reject(struct gang_core *core, struct pod *pod, bool rejected);
+/* A gang whose quorum is at bind: it is to commit later, with others. After gang_count(). */
+bool commit_waits(struct gang_core *core, const struct gang *gang);
+/* After a call has been held. */
+void commit_for_room(struct gang_core *core);
+void batch_timer_fired(struct gang_core *core);
+
 /* ---- filter.c ---- */
 void answer_filter(struct gang_core *core, struct gang_event *ev);
 void answer_prioritize(struct gang_core *core, const struct gang_event *ev);
 void answer_preempt(struct gang_core *core, const struct gang_event *ev);
+/* Marks the offered nodes with their place in the list: node->offered is core->offers then. */
+void look_up_names(struct gang_core *core, const struct gang_event *ev);
 /* As many members of its gang as its maximum allows are placed. */
 bool pod_at_maximum(const struct gang_core *core, const struct pod *pod);
 
@@ -758,7 +422,31 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang);
 void evict(struct gang_core *core, struct pod *pod);
 void stop_all(struct gang_core *core);
 
+/* ---- express.c ---- */
+/* Why the gang's first member at bind is not enough, in words; NULL: it is. */
+const char *express_doubt(const struct gang_core *core, const struct gang *gang);
+/* Why the pod's constraints are kube-scheduler's alone to judge; NULL: they are not. */
+const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod);
+/* A Binding that kube-scheduler did not ask for has put somebody there whom the pod collides with
+ * otherwise than by room. */
+bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod);
+
+/* ---- model_check.c ---- */
+/* Compares the nodes offered in a filter call with what the rules say; before it is answered. */
+void model_check(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                 const char *nominated);
+/* The pod's nomination, or whether it still needs one, changed. */
+void nomination_note(struct gang_core *core, struct pod *pod);
+/* Filter let the pod through; it is at bind, or came back. */
+void passing_begin(struct gang_core *core, struct pod *pod);
+/* Nobody knows whether filter did, before this life. */
+void passing_maybe(struct gang_core *core, struct pod *pod);
+void passing_end(struct pod *pod);
+
 /* ---- status.c ---- */
+/* A warning that is about the pod. */
+void warn_pod(struct gang_core *core, const struct pod *pod, const char *reason,
+              const char *message);
 /* After gang_count(). */
 struct gang_status group_status(const struct group *group);
 void tell_status(struct gang_core *core, struct gang *gang);
@@ -767,7 +455,12 @@ void tell_event(struct gang_core *core, const struct gang *gang, bool warning, c
                 const char *message);
 void tell_placed(struct gang_core *core, const struct gang *gang);
 void tell_evicted(struct gang_core *core, const struct gang *gang, int n);
+/* Why it waits, as an event of the pod and in its condition. */
+void tell_pod(struct gang_core *core, struct pod *pod, const char *text);
+/* The same of all members that were not told yet. */
 void tell_members(struct gang_core *core, struct gang *gang);
+/* There is nothing to tell them: the gang has places. */
+bool gang_has_plan(const struct gang *gang);
 
 /* ---- reason.c ---- */
 /* Sets the gang's reason, and what would help (or NULL); takes both; true when anything changed. */

@@ -11,7 +11,7 @@
  * can stand for all of its shape. It is a prediction: the scheduler has the last word, and its
  * offers are the evidence.
  */
-#include "gang/core.h"
+#include "gang/classes.h"
 #include "gang/rules.h"
 
 /* Keys of labels that are told apart; no cluster has so many in its rules. */
@@ -45,7 +45,9 @@ void crowd_free(struct crowd *crowd)
 void node_crowd(struct gang_core *core, struct node *node)
 {
     node->crowd = ++core->crowds;
+    node->stirred = core->model.stirred = core->now;
     layout_new(core);
+    node_moved(core, node);
 }
 
 /* ---- who is there ---- */
@@ -66,15 +68,6 @@ static bool on_its_way(const struct slot *slot)
     return slot->pod && (slot->pod->held || slot->pod->sent);
 }
 
-static const struct gang_pod_facts *charged_foe(const struct node *node,
-                                                const struct gang_pod_facts *who)
-{
-    list_for_each (pod, &node->pods, struct pod, in_node)
-        if (either_keeps_away(who, pod->facts))
-            return pod->facts;
-    return NULL;
-}
-
 static const struct slot *reserved_foe(const struct node *node, const struct gang_pod_facts *who,
                                        bool unknown_only, const struct slot *except)
 {
@@ -91,6 +84,16 @@ static const struct slot *reserved_foe(const struct node *node, const struct gan
 static bool concerned(const struct node *node, const struct gang_pod_facts *who)
 {
     return (who->n_apart || node->n_apart) && node->facts && gang_is_host(node->facts);
+}
+
+const struct gang_pod_facts *charged_foe(const struct node *node, const struct gang_pod_facts *who)
+{
+    if (!concerned(node, who))
+        return NULL;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (either_keeps_away(who, pod->facts))
+            return pod->facts;
+    return NULL;
 }
 
 const struct gang_pod_facts *node_foe(const struct node *node, const struct gang_pod_facts *who)
@@ -115,17 +118,26 @@ const struct slot *slots_keep_away(const struct node *node, const struct gang_po
 bool slot_is_kept_away(const struct slot *slot)
 {
     const struct gang_pod_facts *who = facts_of_slot(slot);
-    return who && !on_its_way(slot) && concerned(slot->node, who) && charged_foe(slot->node, who);
+    return who && !on_its_way(slot) && charged_foe(slot->node, who);
 }
 
-static int64_t count(const struct node *node, const struct gang_pod_facts *who,
-                     const struct gang_spread *s)
+int64_t charged_count(const struct node *node, const struct gang_pod_facts *who,
+                      const struct gang_spread *s)
 {
     if (!node->facts || !gang_spread_covers(s, who, node->facts))
         return -1;
     int64_t n = 0;
     list_for_each (pod, &node->pods, struct pod, in_node)
         n += gang_spread_counts(s, who, pod->facts);
+    return n;
+}
+
+static int64_t count(const struct node *node, const struct gang_pod_facts *who,
+                     const struct gang_spread *s)
+{
+    int64_t n = charged_count(node, who, s);
+    if (n < 0)
+        return n;
     list_for_each (slot, &node->slots, struct slot, in_node) {
         const struct gang_pod_facts *other = facts_of_slot(slot);
         n += other && gang_spread_counts(s, who, other);

@@ -89,11 +89,13 @@ enum gang_effect_kind {
     GANG_READ_POD, /* read this pod, answer with POD_READ */
     GANG_NOMINATE, /* set status.nominatedNodeName (wakes and steers the pod); node NULL clears it
                     */
-    GANG_EVICT,    /* undo a member of a failed commit through the Eviction API */
-    GANG_STATUS,   /* the PodGroup's status changed: project it into the dialect and write it */
-    GANG_EVENT,    /* send a Kubernetes event */
-    GANG_TELL, /* put the text into the pod's condition PodScheduled, where kube-scheduler has put
-                * an older one; that wakes the pod too */
+    GANG_UNGATE, /* take off muster's own scheduling gate, and no other; before that, where node is
+                  * given, set status.nominatedNodeName */
+    GANG_EVICT,  /* undo a member of a failed commit through the Eviction API */
+    GANG_STATUS, /* the PodGroup's status changed: project it into the dialect and write it */
+    GANG_EVENT,  /* send a Kubernetes event */
+    GANG_TELL,   /* put the text into the pod's condition PodScheduled, where kube-scheduler has put
+                  * an older one; that wakes the pod too */
     GANG_EFFECT_MAX
 };
 
@@ -149,9 +151,10 @@ struct gang_effect {
         } bind_reply;
         struct {
             const char *ns, *name, *uid;
-            const char *node; /* BIND: where; NOMINATE: where or NULL to clear; else NULL */
+            const char *node; /* BIND: where; NOMINATE: where or NULL to clear; UNGATE: where, or
+                               * NULL to leave it; else NULL */
             const char *text; /* TELL; else NULL */
-        } pod;                /* BIND, READ_POD, NOMINATE, EVICT, TELL */
+        } pod;                /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, TELL */
         struct gang_status status;
         struct {
             const char *kind;      /* "Pod" or "PodGroup" */

@@ -55,7 +55,8 @@ enum gang_outcome {
 
 struct gang_event {
     enum gang_event_kind kind;
-    uint64_t id; /* calls */
+    uint64_t id;       /* calls */
+    bool pod_is_known; /* calls: pod is the core's own, see gang_core_known_pod(); borrowed */
     union {
         struct gang_node_facts *node;   /* NODE_SET; owned */
         struct gang_pod_facts *pod;     /* POD_SET, FILTER, PRIORITIZE, PREEMPT; owned */

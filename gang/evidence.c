@@ -19,16 +19,20 @@ static struct evidence *evidence_of(const struct gang *gang, const struct shape 
     return NULL;
 }
 
+bool evidence_speaks(const struct gang_core *core, const struct gang *gang,
+                     const struct shape *shape)
+{
+    const struct evidence *e = evidence_of(gang, shape);
+    return e && core->now < e->until;
+}
+
 bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
                       const struct shape *shape, const struct node *node)
 {
     const struct evidence *e = evidence_of(gang, shape);
     if (!e || core->now >= e->until || node->changed > e->as_of)
         return false;
-    for (size_t i = 0; i < e->n_offered; i++)
-        if (e->offered[i] == node->id)
-            return false;
-    return true;
+    return node->id >= e->n_offered || !(e->offered[node->id / 64] >> node->id % 64 & 1);
 }
 
 static struct evidence *evidence_get(struct gang *gang, struct shape *shape)
@@ -42,14 +46,24 @@ static struct evidence *evidence_get(struct gang *gang, struct shape *shape)
     return e;
 }
 
+static uint64_t *no_nodes(const struct gang_core *core)
+{
+    return xcalloc(core->n_ids / 64 + 1, sizeof(uint64_t));
+}
+
+static void add_node(uint64_t *nodes, const struct node *node)
+{
+    nodes[node->id / 64] |= UINT64_C(1) << node->id % 64;
+}
+
 /* Believed from now on, each time for longer; `offered` is taken. */
 static void believe(struct gang_core *core, struct gang *gang, struct shape *shape,
-                    uint32_t *offered, size_t n)
+                    uint64_t *offered)
 {
     struct evidence *e = evidence_get(gang, shape);
     free(e->offered);
     e->offered = offered;
-    e->n_offered = n;
+    e->n_offered = core->n_ids;
     e->as_of = core->clock;
     e->until = core->now + usec_backoff(EVIDENCE_FIRST, EVIDENCE_LAST, e->strikes++);
     evidence_arm(core, gang);
@@ -58,27 +72,25 @@ static void believe(struct gang_core *core, struct gang *gang, struct shape *sha
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
                   const char *const *names, size_t n)
 {
-    uint32_t *offered = xcalloc(n + 1, sizeof *offered);
-    size_t known = 0;
+    uint64_t *offered = no_nodes(core);
     for (size_t i = 0; i < n; i++) {
         const struct node *node = node_by_name(core, names[i]);
         if (node)
-            offered[known++] = node->id;
+            add_node(offered, node);
     }
-    believe(core, gang, shape, offered, known);
+    believe(core, gang, shape, offered);
 }
 
 void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *shape,
                        const struct node *node)
 {
-    uint32_t *offered = xcalloc(core->n_ids + 1, sizeof *offered);
-    size_t n = 0;
+    uint64_t *offered = no_nodes(core);
     for (size_t i = 0; i < core->n_ids; i++) {
         const struct node *other = core->by_id[i];
         if (other && other != node && !evidence_refuses(core, gang, shape, other))
-            offered[n++] = other->id;
+            add_node(offered, other);
     }
-    believe(core, gang, shape, offered, n);
+    believe(core, gang, shape, offered);
 }
 
 void evidence_arm(struct gang_core *core, struct gang *gang)

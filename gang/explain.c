@@ -145,7 +145,8 @@ static bool has_no_place(const struct pod *pod)
     return pod_counts(pod) && !pod->node && !pod->slot && !pod_is_finished(pod);
 }
 
-static int shape_index(struct gang_explained *x, struct shape **shapes, const struct pod *pod)
+static int shape_index(const struct gang_core *core, struct gang_explained *x,
+                       struct shape **shapes, const struct pod *pod)
 {
     for (size_t i = 0; i < x->n_shapes; i++)
         if (shapes[i] == pod->shape)
@@ -154,6 +155,7 @@ static int shape_index(struct gang_explained *x, struct shape **shapes, const st
         return -1;
     shapes[x->n_shapes] = pod->shape;
     x->shapes[x->n_shapes].sample = pod->facts;
+    x->shapes[x->n_shapes].beyond = pod_beyond_model(core, pod);
     return (int)x->n_shapes++;
 }
 
@@ -166,7 +168,7 @@ static void explain_shapes(const struct gang_core *core, const struct group *gro
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!has_no_place(pod) || !unit_is_below(pod->unit, group->units[0]))
             continue;
-        int i = shape_index(x, shapes, pod);
+        int i = shape_index(core, x, shapes, pod);
         x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
         if (i >= 0)
             x->shapes[i].pods++;
@@ -298,6 +300,8 @@ bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
         .keeper = core->keeper ? &core->keeper->head->ref : NULL,
         .keeps = core->keeper == gang,
         .heeds = gang_heeds(core, gang),
+        .express = core->config.express,
+        .express_doubt = express_doubt(core, gang),
         .attempt_until = due(gang, TIMER_ATTEMPT),
         .backoff_until = due(gang, TIMER_BACKOFF),
         .hold_until = due(gang, TIMER_HOLD),
@@ -305,6 +309,8 @@ bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
         .units = xcalloc(UNITS_MAX, sizeof *ret->units),
         .shapes = xcalloc(SHAPES_MAX, sizeof *ret->shapes),
     };
+    for (int p = 0; p < PREDICATE_MAX; p++)
+        ret->mismatches += core->stats.mismatches[p];
     explain_unit(ret, gang->root, 0);
     explain_shapes(core, group, ret, shapes);
     find_holders(core, ret, shapes);

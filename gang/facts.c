@@ -107,6 +107,11 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
 {
     if (!f)
         return NULL;
+    if (f->packed) {
+        gang_group_facts_free(f->declared);
+        free(f);
+        return NULL;
+    }
     kvs_done(&f->labels);
     free(f->role);
     free(f->bad_link);
@@ -118,6 +123,10 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     for (size_t i = 0; i < f->n_apart; i++)
         gang_selector_done(&f->apart[i]);
     free(f->apart);
+    for (size_t i = 0; i < f->n_shuns; i++)
+        gang_selector_done(&f->shuns[i]);
+    free(f->shuns);
+    free(f->inexact);
     for (size_t i = 0; i < f->n_spreads; i++) {
         gang_selector_done(&f->spreads[i].selector);
         strings_free(f->spreads[i].keys, f->spreads[i].n_keys);
@@ -372,7 +381,7 @@ void gang_event_done(struct gang_event *ev)
     case GANG_EV_FILTER:
     case GANG_EV_PRIORITIZE:
     case GANG_EV_PREEMPT:
-        ev->pod = gang_pod_facts_free(ev->pod);
+        ev->pod = ev->pod_is_known ? NULL : gang_pod_facts_free(ev->pod);
         break;
     case GANG_EV_GROUP_SET:
         ev->group = gang_group_facts_free(ev->group);

@@ -114,8 +114,12 @@ struct gang_node_facts {
     struct gang_amounts allocatable; /* with "pods" */
 };
 
+/* muster's own scheduling gate on a pod, see gang/gates.c. */
+#define GANG_GATE "muster.dev/plan"
+
 struct gang_pod_facts {
     char *ns, *name, *uid;
+    int64_t version; /* metadata.resourceVersion; 0: none, or it is no number */
     char *node;      /* spec.nodeName; NULL: not bound */
     char *nominated; /* status.nominatedNodeName */
     char *scheduler; /* spec.schedulerName */
@@ -124,7 +128,8 @@ struct gang_pod_facts {
     bool unschedulable; /* kube-scheduler tried it last in vain (condition PodScheduled) */
     int32_t priority;
     usec_t created;
-    char **gates; /* names of spec.schedulingGates */
+    bool gated;   /* has muster's own scheduling gate */
+    char **gates; /* names of spec.schedulingGates, of others */
     size_t n_gates;
     struct gang_kvs labels;
 
@@ -163,6 +168,13 @@ struct gang_pod_facts {
     size_t n_apart;
     struct gang_spread *spreads;
     size_t n_spreads;
+    /* The first of its constraints that is not in these facts, so that kube-scheduler alone knows
+     * which nodes will do: "volumes". NULL: the facts say all. */
+    char *inexact;
+    /* Pods that its anti-affinity keeps away from wider domains than hosts (or that may do so). */
+    struct gang_selector *shuns;
+    size_t n_shuns;
+    bool packed; /* all of this but `declared` is one block, see gang_pod_facts_pack() */
 };
 
 /*
@@ -239,6 +251,9 @@ struct gang_node_facts *gang_node_facts_new(void);
 struct gang_node_facts *gang_node_facts_free(struct gang_node_facts *f);
 struct gang_pod_facts *gang_pod_facts_new(void);
 struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f);
+/* The same facts in one block, for keeping: half the memory. They must not be changed any more.
+ * Takes f. */
+struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f);
 struct gang_group_facts *gang_group_facts_new(void);
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f);
 struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f);

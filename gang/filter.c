@@ -8,10 +8,6 @@
 #include "gang/core.h"
 #include "gang/predicates.h"
 
-/* From so many names up the list is a sample: kube-scheduler stops looking at 100 feasible nodes
- * (minFeasibleNodesToFind), so fewer names mean that it looked at every node. */
-#define SAMPLE_SIZE 100
-
 /* ---- building the reply ---- */
 
 static struct gang_filter_reply *reply(struct gang_core *core, const struct gang_event *ev)
@@ -45,7 +41,9 @@ static void reply_none(struct gang_core *core, const struct gang_event *ev, stru
     r->refused = refused;
     r->n_refused = ev->n_names ? 1 : 0;
     if (pod) {
-        pod->rejected = true;
+        if (!pod->node)
+            list_remove(&pod->in_shunning);
+        pod_reject(core, pod, true);
         pod->sent = false;
     }
 }
@@ -60,8 +58,7 @@ static int index_of(const struct gang_event *ev, const char *name)
     return -1;
 }
 
-/* Marks the offered nodes with their place in the list. */
-static void look_up_names(struct gang_core *core, const struct gang_event *ev)
+void look_up_names(struct gang_core *core, const struct gang_event *ev)
 {
     core->offers++;
     for (size_t i = 0; i < ev->n_names; i++) {
@@ -78,15 +75,19 @@ static int offered_at(const struct gang_core *core, const struct node *node)
     return node->offered == core->offers ? (int)node->offer_index : -1;
 }
 
-/* A slot of the same shape on an offered node, expected or of a sibling that is not on its way
- * yet: swap. */
-static int swap_slot(struct gang_core *core, struct pod *pod)
+/*
+ * A slot of the same shape on an offered node, expected or of a sibling that is not on its way
+ * yet: swap. A sibling that is nominated there is nominated anew, which is a write: one that is not
+ * is taken first.
+ */
+static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
 {
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
         const struct pod *other = slot->pod;
         bool free_to_swap =
             slot->shape == pod->shape && other != pod &&
-            (other ? !other->sent && !other->held && !other->pinned : slot->unit == pod->unit);
+            (other ? !other->sent && !other->held && !other->pinned : slot->unit == pod->unit) &&
+            (nominated || !other || !other->nominated);
         int at = free_to_swap ? offered_at(core, slot->node) : -1;
         if (at < 0)
             continue;
@@ -104,14 +105,14 @@ static int swap_slot(struct gang_core *core, struct pod *pod)
 }
 
 /* The best offered node with room for the member: its slot moves there. */
-static int move_slot(struct gang_core *core, struct pod *pod)
+static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct node *best = NULL;
     bool heed = gang_heeds(core, pod->gang);
-    for (size_t i = 0; i < core->n_ids; i++) {
-        struct node *node = core->by_id[i];
-        if (node && offered_at(core, node) >= 0 && node_misfit(node, pod->shape, heed) == -1 &&
-            !shape_refusal(pod->shape, node) && !slots_keep_away(node, pod->facts, pod->slot) &&
+    for (size_t i = 0; i < ev->n_names; i++) {
+        struct node *node = node_by_name(core, ev->names[i]);
+        if (node && node_misfit(node, pod->shape, heed) == -1 && !shape_refusal(pod->shape, node) &&
+            !slots_keep_away(node, pod->facts, pod->slot) && !express_collides(core, node, pod) &&
             (!best || node_better(pod->shape, node, best)))
             best = node;
     }
@@ -136,8 +137,10 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
     if (at >= 0 || own_call || pinned_node(core, pod))
         return at;
     look_up_names(core, ev);
-    at = swap_slot(core, pod);
-    return at >= 0 ? at : move_slot(core, pod);
+    at = swap_slot(core, pod, false);
+    if (at < 0)
+        at = move_slot(core, pod, ev);
+    return at >= 0 ? at : swap_slot(core, pod, true);
 }
 
 /* The member can have its place given up and the needed set be complete all the same. */
@@ -189,16 +192,31 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
     }
 }
 
+/* What a whole list says of the places of its siblings too, for the express lane; but of those on
+ * their way, who may have taken the last room there themselves. */
+static void vouch(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
+{
+    if (!core->config.express || (ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists))
+        return;
+    look_up_names(core, ev);
+    list_for_each (slot, &pod->gang->slots, struct slot, in_gang)
+        if (slot->shape == pod->shape && !(slot->pod && (slot->pod->held || slot->pod->sent)))
+            slot->unoffered = offered_at(core, slot->node) < 0;
+}
+
 static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated)
 {
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
+    if (!own_call)
+        vouch(core, pod, ev);
     int at = member_on_offer(core, pod, ev, own_call);
     bool declined = pod->declined;
     pod->declined = own_call && at < 0;
     if (at >= 0) {
-        pod->rejected = false;
+        pod_reject(core, pod, false);
         pod->sent = true;
+        passing_begin(core, pod);
         reply_one(core, ev, (uint32_t)at);
         return;
     }
@@ -234,6 +252,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     bool heed = pod_heeds(core, pod);
     if (!core->n_slots && !heed) {
         reply(core, ev)->pass_all = true;
+        passing_begin(core, pod);
         return;
     }
     uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
@@ -252,10 +271,11 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     r->refused = refused;
     r->n_refused = n_refused;
     if (n_passed == 0) {
-        pod->rejected = true;
+        pod_reject(core, pod, true);
         starve(core, pod);
     } else {
         list_remove(&pod->in_starved);
+        passing_begin(core, pod);
     }
 }
 
@@ -305,6 +325,26 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
     return pod;
 }
 
+/*
+ * kube-scheduler has not heard yet that the pod is bound, or about to be: it is sent to that very
+ * node, where its bind call finds what it asks for. A refusal would be written on the pod as its
+ * condition, after it was bound.
+ */
+static void filter_bound(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    int at = pod->node ? index_of(ev, pod->node->name) : -1;
+    if (at >= 0) {
+        passing_begin(core, pod);
+        reply_one(core, ev, (uint32_t)at);
+    } else if (pod->charge == CHARGE_BINDING) { /* it may still be refused: it is asked for again */
+        reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
+    } else {
+        reply_none(core, ev, NULL,
+                   reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts,
+                               pod->node ? pod->node->name : "(finished)"));
+    }
+}
+
 static void filter_member(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                           const char *nominated)
 {
@@ -312,7 +352,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     happened(core, gang, HAPPENING_FILTERED);
     if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
         reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
-    bool placed = gang->state == GANG_PLACED || gang->state == GANG_DONE;
+    bool placed = passes_singly(gang);
     if (placed && pod->slot && index_of(ev, pod->slot->node->name) < 0)
         slot_release(core, pod->slot, REASON_SLOT_MOVED); /* it may go anywhere now */
     if (pod->slot)
@@ -337,21 +377,17 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
                                 NULL, NULL));
         return;
     }
-    cleanup_free char *nominated = xstrdup_null(ev->pod->nominated);
     struct pod *pod = called_pod(core, ev);
     if (!pod)
         return;
+    const char *nominated = ev->pod ? ev->pod->nominated : pod->facts->nominated;
     list_remove(&pod->in_woken);
-    if (pod->charge == CHARGE_BINDING) { /* it may still be refused: the scheduler asks again */
-        reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
-        return;
-    }
+    passing_end(pod);
     if (pod->node || pod_is_finished(pod)) {
-        reply_none(core, ev, NULL,
-                   reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts,
-                               pod->node ? pod->node->name : "(finished)"));
+        filter_bound(core, pod, ev);
         return;
     }
+    model_check(core, pod, ev, nominated);
     if (pod->gang && pod->gang->stale) { /* just learnt: its gang may be whole now */
         review_touched(core);
         plan_pass(core);
@@ -390,10 +426,12 @@ void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
     e->prioritize.id = ev->id;
     e->prioritize.scores = scores;
     e->prioritize.n = core->synced && !core->stopping ? ev->n_names : 0;
-    struct shape *shape = shape_of(core, ev->pod);
+    const struct pod *known = ev->pod_is_known ? pod_by_uid(core, ev->pod->uid) : NULL;
+    struct shape *own = known ? NULL : shape_of(core, ev->pod);
     for (size_t i = 0; i < ev->n_names; i++)
-        scores[i] = score(node_by_name(core, ev->names[i]), shape);
-    shape_unref(core, shape);
+        scores[i] = score(node_by_name(core, ev->names[i]), known ? known->shape : own);
+    if (own)
+        shape_unref(core, own);
 }
 
 /* ---- preempt ---- */

@@ -2,7 +2,7 @@
 /*
  * gang.c - the step: facts in, timers, planning, answers, and what there is to tell.
  */
-#include "gang/core.h"
+#include "gang/classes.h"
 
 struct gang_config gang_config_default(void)
 {
@@ -14,6 +14,7 @@ struct gang_config gang_config_default(void)
         .backoff_max = 300 * USEC_PER_SEC,
         .text_refresh = 30 * USEC_PER_SEC,
         .max_holds = 10000,
+        .together = 500,
         .starvation = 300 * USEC_PER_SEC,
     };
 }
@@ -26,10 +27,21 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     for (size_t i = 0; i < config->n_scheduler_names; i++)
         core->scheduler_names[i] = xstrdup(config->scheduler_names[i]);
     list_init(&core->gangs);
+    list_init(&core->open);
     list_init(&core->touched);
     list_init(&core->starved);
     list_init(&core->woken);
+    list_init(&core->unasked);
+    list_init(&core->moved);
+    list_init(&core->bare);
+    list_init(&core->kept);
+    list_init(&core->sent);
+    list_init(&core->passing);
+    list_init(&core->shunning);
     core->wake.kind = TIMER_WAKE;
+    core->steer.kind = TIMER_STEER;
+    core->show.kind = TIMER_SHOW;
+    core->batch.kind = TIMER_BATCH;
     resource_number(core, "pods");
     resource_number(core, "cpu");
     resource_number(core, "memory");
@@ -59,6 +71,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->nodes);
     map_done(&core->shapes);
     map_done(&core->verdicts);
+    classes_done(core);
     claims_done(core);
     map_done(&core->labels);
     map_done(&core->calls);
@@ -70,6 +83,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
         free(core->scheduler_names[i]);
     free(core->scheduler_names);
     free(core->by_id);
+    free(core->model.wrong);
     heap_done(&core->timers);
     effects_done(&core->fx);
     free(core);
@@ -114,10 +128,14 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_SYNCED:
         core->synced = true;
+        map_for_each (e, &core->pods)
+            nomination_note(core, e->value); /* nodes may have come after pods */
         list_for_each (gang, &core->gangs, struct gang, in_core) {
             happened(core, gang, HAPPENING_RESTART);
             gang_touch(core, gang);
         }
+        map_for_each (e, &core->pods)
+            gate_alone(core, e->value);
         break;
     case GANG_EV_CALL_CLOSED:
         call_closed(core, ev->id);
@@ -146,6 +164,14 @@ static void fire_timers(struct gang_core *core)
             gang_timer(core, t->owner, t->kind);
         else if (t->kind == TIMER_WAKE)
             wake_timer_fired(core);
+        else if (t->kind == TIMER_STEER)
+            continue; /* the end of the step sees to it */
+        else if (t->kind == TIMER_SHOW)
+            gates_show(core);
+        else if (t->kind == TIMER_BATCH)
+            batch_timer_fired(core);
+        else if (t->kind == TIMER_GATE)
+            gate_timer_fired(core, t->owner);
         else
             pod_timer_fired(core, t->owner, t->kind);
     }
@@ -206,8 +232,10 @@ static void tell(struct gang_core *core)
     while (!list_empty(&core->touched)) {
         struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, in_touched);
         list_remove(&gang->in_touched);
-        if (!gang_sweep(core, gang) && core->synced)
-            tell_status(core, gang);
+        if (gang_sweep(core, gang) || !core->synced)
+            continue;
+        tell_status(core, gang);
+        gates_of(core, gang);
     }
 }
 
@@ -223,10 +251,13 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     decide(core);
     answer_calls(core, events, n_events);
     decide(core);
-    if (core->synced && !core->stopping)
+    if (core->synced && !core->stopping) {
         wake_starved(core);
+        steer_unasked(core);
+    }
     tell(core);
     nodes_sweep(core);
+    classes_sweep(core);
     *ret_n = core->fx.n;
     return core->fx.items;
 }

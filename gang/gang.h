@@ -23,27 +23,38 @@
 #include "base/err.h"
 #include "gang/effect.h"
 #include "gang/event.h"
+#include "gang/predicates.h"
 #include "gang/table.h"
 
 struct gang_core;
 
+/* Whether members are nominated to their places before kube-scheduler asks, see gang/wake.c. */
+enum gang_steering { GANG_STEER_AUTO, GANG_STEER_ALWAYS, GANG_STEER_NEVER };
+
 struct gang_config {
     usec_t hold;             /* longest time a bind call is held */
-    usec_t assemble;         /* how long missing members are planned for; 0: not */
+    usec_t assemble;         /* missing members are planned for so long after the last; 0: not */
     usec_t schedule_timeout; /* of an attempt, where neither group nor dialect says */
     usec_t backoff_initial;  /* after a timed-out attempt; doubles up to backoff_max, with jitter */
     usec_t backoff_max;
     usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
     size_t max_holds;    /* calls held at once, over all gangs */
+    size_t together;     /* so many refused pods wait: gangs commit together; 0: never */
     usec_t starvation;   /* a gang that waits so long has freed capacity kept for it; 0: never */
     bool strict_order;   /* nothing goes ahead of a waiting gang that comes before it */
-    bool evict_on_failed_commit;        /* else a failed commit is completed elsewhere */
-    bool requeue_below_minimum;         /* else later members of a Placed gang always pass singly */
+    bool evict_on_failed_commit; /* else a failed commit is completed elsewhere */
+    bool requeue_below_minimum;  /* else later members of a Placed gang always pass singly */
+    enum gang_steering steering;
+    bool gates;       /* gated members keep the gate until there is a plan; else all are let go */
+    bool show_gated;  /* gangs that lack room let go, for an autoscaler */
+    bool express;     /* the first member at bind is enough where the model is exact */
+    bool whole_lists; /* kube-scheduler never offers a sample (percentageOfNodesToScore 100) */
     const char *const *scheduler_names; /* whose pods are ours; n 0: all */
     size_t n_scheduler_names;
 };
 
-/* The documented defaults: 20 s, 3 s, 60 s, 5 s, 300 s, 30 s, 10000, 300 s, no, no, no, all. */
+/* The documented defaults: 20 s, 3 s, 60 s, 5 s, 300 s, 30 s, 10000, 500, 300 s, no, no, no, auto,
+ * no, no, no, no, all. */
 struct gang_config gang_config_default(void);
 
 /* Copies config. Never NULL. */
@@ -62,6 +73,21 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
 usec_t gang_core_next(const struct gang_core *core);
 
 bool gang_core_synced(const struct gang_core *core);
+
+/*
+ * What is known of that pod, if it is of that very version and nomination; else NULL. A call whose
+ * pod need not be decoded gives this back in its event (pod_is_known). Borrowed until the next step
+ * ends; that step may hold no facts, only the call.
+ */
+struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const char *uid,
+                                           int64_t version, const char *nominated);
+
+/*
+ * Whether a filter call for that pod would be answered with one node at most, if it was asked now:
+ * *node, or none (NULL). A guess for whoever has to decide before the whole call is there; what the
+ * call is answered with may differ. Borrowed until the next step.
+ */
+bool gang_core_expects(const struct gang_core *core, const char *uid, const char **node);
 
 /*
  * Checks the invariants over the whole state (I2, I3, I4 and that every sum adds up); 0 when they
@@ -89,7 +115,7 @@ struct gang_member_view {
     const struct gang_pod_facts *facts;
     const char *node;  /* bound or being bound; NULL */
     const char *slot;  /* node of its slot; NULL */
-    const char *state; /* Unscheduled, Assumed, Held, Binding, Assigned, Finished */
+    const char *state; /* Gated, Unscheduled, Assumed, Held, Binding, Assigned, Finished */
 };
 struct gang_node_view {
     const struct gang_node_facts *facts;
@@ -113,6 +139,9 @@ void gang_core_each_amount(const struct gang_core *core, const char *node, gang_
 
 /* ---- why a gang is where it is; strings are borrowed until the next step ---- */
 
+/* The first difference of the model check that stood a second look, in words; NULL: none. */
+const char *gang_core_model_wrong(const struct gang_core *core);
+
 /* A part with a minimum of its own, from the top down. */
 struct gang_explained_unit {
     int depth;
@@ -126,6 +155,7 @@ struct gang_explained_unit {
 /* Members without a place that are alike, and what the nodes say to them. */
 struct gang_explained_shape {
     const struct gang_pod_facts *sample;
+    const char *beyond; /* the constraint that is kube-scheduler's alone to judge; NULL: none */
     int pods;
     int nodes;            /* that are known */
     int passing;          /* of these: pass its node selector, affinity and taints */
@@ -162,6 +192,9 @@ struct gang_explained {
     int waiting;                   /* gangs that wait, itself too if it does */
     const struct gang_ref *keeper; /* for whom capacity is kept; NULL: nobody */
     bool keeps, heeds;             /* for itself; it may not use what is kept */
+    bool express;                  /* the setting */
+    const char *express_doubt;     /* why every member has to come to bind; NULL: one is enough */
+    uint64_t mismatches;           /* of the model check, all together */
     usec_t attempt_until, backoff_until, hold_until, evidence_until; /* 0: not running */
     struct gang_explained_unit *units;
     struct gang_explained_shape *shapes;
@@ -182,10 +215,16 @@ struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
+    uint64_t gates_lifted;              /* asked for; each pod counts once */
+    uint64_t bindings_express;          /* sent for members that had not come to bind */
+    uint64_t model_looks;               /* whole lists of nodes that were compared with the rules */
+    uint64_t mismatches[PREDICATE_MAX]; /* differences that stood a second look */
     /* What happened to gangs, by the state they were in: the table in gang/table.h */
     uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
     size_t gangs[GANG_STATE_MAX];
     size_t nodes, pods, groups, held;
+    size_t gated; /* pods with muster's own gate */
+    bool express; /* the express lane is open */
 };
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret);
 

@@ -49,12 +49,14 @@ static struct gang *gang_new(struct gang_core *core, struct group *head)
     list_init(&gang->members);
     list_init(&gang->slots);
     list_init(&gang->in_touched);
+    list_init(&gang->in_open);
     for (int i = 0; i < GANG_TIMERS; i++) {
         gang->timers[i].kind = (enum timer_kind)i;
         gang->timers[i].owner = gang;
     }
     list_push(&core->gangs, &gang->in_core);
     core->n_gangs++;
+    gang_queue(core, gang);
     return gang;
 }
 
@@ -67,6 +69,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     evidence_forget(core, gang);
     keep_end(core, gang);
     list_remove(&gang->in_touched);
+    list_remove(&gang->in_open);
     list_remove(&gang->in_core);
     core->n_gangs--;
     bundle_free(gang->bundle);
@@ -338,6 +341,8 @@ static void move_members(struct group *group, struct gang *from, struct gang *to
 {
     if (group->n_members && (list_empty(&to->members) || from->first_seen < to->first_seen))
         to->first_seen = from->first_seen;
+    if (group->n_members && to->newest < from->newest)
+        to->newest = from->newest;
     list_for_each_safe (pod, &from->members, struct pod, in_gang)
         if (pod->group == group) {
             list_remove(&pod->in_gang);
@@ -592,6 +597,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     happened(core, gang, HAPPENING_MEMBER_NEW);
     if (list_empty(&gang->members))
         gang->first_seen = core->now;
+    gang->newest = core->now;
     group->n_members++;
     pod->group = group;
     pod->gang = gang;

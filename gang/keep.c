@@ -12,7 +12,8 @@
  * What is kept is no reservation: the keeper is planned like any other gang, anywhere, as soon as
  * it fits.
  */
-#include "gang/core.h"
+#include "base/hash.h"
+#include "gang/classes.h"
 
 static bool exceeds(const struct node *node, const struct shape *shape, int64_t *lack)
 {
@@ -36,9 +37,10 @@ struct node *some_day_node(struct gang_core *core, const struct gang *gang, stru
 {
     struct node *best = NULL;
     int64_t least = 0, lack;
-    for (size_t i = 0; i < core->n_ids; i++) {
-        struct node *node = core->by_id[i];
-        if (!node || exceeds(node, shape, &lack) || shape_refusal(shape, node) ||
+    struct look look = look_begin(core, gang, shape, NULL);
+    while (look_next(&look)) {
+        struct node *node = look.node;
+        if (exceeds(node, shape, &lack) || shape_refusal(shape, node) ||
             evidence_refuses(core, gang, shape, node) || (shape->alone && node->kept_alone))
             continue;
         if (!best || lack < least || (lack == least && node_better(shape, node, best))) {
@@ -54,16 +56,20 @@ static void keep(struct gang_core *core, struct node *node, struct shape *shape)
     layout_new(core);
     amounts_add(&node->kept, shape, 1);
     node->kept_alone |= shape->alone;
+    if (list_empty(&node->in_kept))
+        list_push(&core->kept, &node->in_kept);
+    node_moved(core, node);
 }
 
 static void forget_kept(struct gang_core *core)
 {
     layout_new(core);
-    for (size_t i = 0; i < core->n_ids; i++)
-        if (core->by_id[i]) {
-            core->by_id[i]->kept.n = 0;
-            core->by_id[i]->kept_alone = false;
-        }
+    list_for_each_safe (node, &core->kept, struct node, in_kept) {
+        node->kept.n = 0;
+        node->kept_alone = false;
+        list_remove(&node->in_kept);
+        node_moved(core, node);
+    }
 }
 
 /* Keeps what the gang could use some day; false: it could not run on the empty cluster. */
@@ -82,12 +88,14 @@ static bool keep_places(struct gang_core *core, struct gang *gang)
 /* Tells one distribution of what is kept from another. */
 static uint64_t kept_digest(const struct gang_core *core)
 {
-    uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a, by words */
-    for (size_t i = 0; i < core->n_ids; i++)
-        for (size_t r = 0; core->by_id[i] && r < core->by_id[i]->kept.n; r++)
-            h = (h ^ (uint64_t)core->by_id[i]->kept.v[r] ^ (uint64_t)i << 40) *
-                UINT64_C(1099511628211);
-    return h;
+    uint64_t sum = 0; /* the nodes are in no order */
+    list_for_each (node, &core->kept, struct node, in_kept) {
+        uint64_t h = hash_u64(HASH_START, node->id);
+        for (size_t r = 0; r < node->kept.n; r++)
+            h = hash_u64(h, (uint64_t)node->kept.v[r]);
+        sum += hash_u64(h, h >> 32); /* FNV alone would miss what two nodes have exchanged */
+    }
+    return sum;
 }
 
 void keep_for(struct gang_core *core, struct gang *gang)

@@ -43,7 +43,7 @@ static bool pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_
     return false;
 }
 
-static bool ports_charged(const struct node *node, const struct shape *shape)
+bool ports_charged(const struct node *node, const struct shape *shape)
 {
     const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
     list_for_each (pod, &node->pods, struct pod, in_node)
@@ -154,8 +154,12 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
         node_joined(core, node, pod->shape, 1);
+        if (pod->facts->n_shuns && list_empty(&pod->in_shunning))
+            list_push(&core->shunning, &pod->in_shunning);
+        passing_end(pod);
     }
     pod->charge = how;
+    nomination_note(core, pod);
 }
 
 void uncharge(struct gang_core *core, struct pod *pod)
@@ -165,10 +169,12 @@ void uncharge(struct gang_core *core, struct pod *pod)
         return;
     amounts_add(&node->used, pod->shape, -1);
     list_remove(&pod->in_node);
+    list_remove(&pod->in_shunning);
     node->n_pods--;
     node_joined(core, node, pod->shape, -1);
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
+    nomination_note(core, pod);
     node_changed(core, node);
     core->sweep |= !node->facts;
 }

@@ -12,10 +12,13 @@
  */
 #include <inttypes.h>
 
+#include "base/hash.h"
 #include "gang/core.h"
 
 /* A plan of a Recovering gang has at least the time of so many holds. */
 #define RECOVERY_HOLDS 3
+/* Of config.assemble, after the first member, however often others come. */
+#define HOPE_MAX 10
 /* A timeout beyond a year is none. */
 #define TIMEOUT_MAX (365 * 24 * 3600 * USEC_PER_SEC)
 
@@ -34,11 +37,19 @@ void timer_stop(struct gang_core *core, struct timer *t)
 void gang_touch(struct gang_core *core, struct gang *gang)
 {
     gang->stale = true;
+    gang->full = NULL;
     if (list_empty(&gang->in_touched))
         list_push(&core->touched, &gang->in_touched);
 }
 
 /* ---- states ---- */
+
+void gang_queue(struct gang_core *core, struct gang *gang)
+{
+    list_remove(&gang->in_open);
+    if (!passes_singly(gang))
+        list_push(&core->open, &gang->in_open);
+}
 
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state)
 {
@@ -49,6 +60,7 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
     keep_moved(core, gang);
     gang->state = state;
     gang->since = core->now;
+    gang_queue(core, gang);
 }
 
 enum gang_state gang_without_plan(const struct gang *gang)
@@ -86,11 +98,19 @@ static bool missing_are_known(const struct unit *unit)
     return unit_lacks(unit, STAGE_EXISTS) <= below || unit_is_known(unit);
 }
 
+/* As long as members come the others may come too, but not for ever. */
+static usec_t end_of_hope(const struct gang_core *core, const struct gang *gang)
+{
+    usec_t till = gang->newest + core->config.assemble;
+    usec_t most = gang->first_seen + HOPE_MAX * core->config.assemble;
+    return till < most ? till : most;
+}
+
 static bool may_hope(const struct gang_core *core, const struct gang *gang)
 {
     const struct tally *t = &gang->root->t;
-    return t->members > 0 && t->plannable == t->members &&
-           core->now < gang->first_seen + core->config.assemble && missing_are_known(gang->root);
+    return t->members > 0 && t->plannable == t->members && core->now < end_of_hope(core, gang) &&
+           missing_are_known(gang->root);
 }
 
 static struct slot *expected_slot(struct gang *gang, const struct pod *pod)
@@ -111,8 +131,7 @@ static void fill_expected(struct gang_core *core, struct gang *gang)
         if (!slot)
             continue;
         slot_fill(slot, pod);
-        if (pod->rejected)
-            nominate(core, pod, slot->node);
+        steer(core, pod);
     }
 }
 
@@ -131,7 +150,7 @@ static void hope(struct gang_core *core, struct gang *gang)
 {
     gang->retry |= !gang->hoping;
     gang->hoping = true; /* all members may have been replaced since: then it is hoped for longer */
-    timer_set(core, &gang->timers[TIMER_HOPE], gang->first_seen + core->config.assemble);
+    timer_set(core, &gang->timers[TIMER_HOPE], end_of_hope(core, gang));
     fill_expected(core, gang);
     if (gang->state != GANG_PLANNED)
         gang_enter(core, gang, GANG_ASSEMBLING);
@@ -235,6 +254,7 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
     if (news && wrong) /* its users must change something: said on the object, once */
         tell_event(core, gang, true, gang_reason_name(code), gang->reason.text);
     gang->halted = true;
+    gates_note(core, gang, code);
     plan_drop(core, gang, code);
     end_hope(core, gang);
     end_attempt(core, gang);
@@ -460,11 +480,8 @@ bool review_touched(struct gang_core *core)
 /* 0.8 to 1.2, from the gang and the attempt: spread, and the same in every replay. */
 static usec_t jittered(const struct gang *gang, usec_t t)
 {
-    uint32_t h = 2166136261u;
-    for (const char *p = gang->head->key; *p; p++)
-        h = (h ^ (unsigned char)*p) * 16777619u;
-    h = (h ^ (uint32_t)gang->attempts) * 16777619u;
-    return t * 4 / 5 + (usec_t)((h >> 8) % 1000) * (t * 2 / 5) / 1000;
+    uint64_t h = hash_u64(hash_text(HASH_START, gang->head->key), (uint64_t)gang->attempts);
+    return t * 4 / 5 + (usec_t)(h % 1000) * (t * 2 / 5) / 1000;
 }
 
 /* Releases all; the next attempt begins after a pause, or when room grows. */
@@ -514,6 +531,11 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_STATUS] = HAPPENING_LOOK_AGAIN,    [TIMER_STARVE] = HAPPENING_LOOK_AGAIN,
         [TIMER_REFRESH] = HAPPENING_LOOK_AGAIN,   [TIMER_NOTICE] = HAPPENING_LOOK_AGAIN,
     };
+    usec_t again = gang->tried_at + core->config.text_refresh;
+    if (kind == TIMER_REFRESH && gang->full && again > core->now) { /* it was looked at since */
+        timer_set(core, &gang->timers[kind], again);
+        return;
+    }
     happened(core, gang, what[kind]);
     gang_touch(core, gang);
     switch (kind) {
@@ -536,10 +558,10 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         gang->starved = gang->retry = true;
         break;
     case TIMER_REFRESH:
-        gang->retry = gang->state == GANG_WAITING;
+        gang->retry |= gang->state == GANG_WAITING; /* beside what this step has brought */
         break;
     case TIMER_EXTRAS:
-        if (gang->state == GANG_PLACED || gang->state == GANG_DONE)
+        if (passes_singly(gang))
             slots_release(core, gang, REASON_SLOT_MOVED); /* nobody came for them */
         break;
     case TIMER_NOTICE:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gang/core.h"
+#include "gang/classes.h"
 #include "gang/predicates.h"
 
 /* ---- nodes ---- */
@@ -28,10 +28,13 @@ struct node *node_get(struct gang_core *core, const char *name)
     node->name = xstrdup(name);
     node->id = free_id(core);
     node->gen = ++core->clock;
+    list_init(&node->in_kept);
+    node_joins_classes(core, node);
     node_crowd(core, node);
     core->by_id[node->id] = node;
     list_init(&node->pods);
     list_init(&node->slots);
+    list_init(&node->nominated);
     map_set(&core->nodes, name, node);
     return node;
 }
@@ -39,6 +42,10 @@ struct node *node_get(struct gang_core *core, const char *name)
 void node_drop(struct gang_core *core, struct node *node)
 {
     core->by_id[node->id] = NULL;
+    node_leaves_classes(core, node);
+    list_remove(&node->in_kept);
+    list_for_each_safe (pod, &node->nominated, struct pod, in_nominated)
+        list_remove(&pod->in_nominated);
     map_remove(&core->nodes, node->name);
     gang_node_facts_free(node->facts);
     free(node->allocatable.v);
@@ -125,11 +132,14 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     node->allocatable = (struct amounts){NULL, 0};
     amounts_set(core, &node->allocatable, &facts->allocatable);
     bool more = grew(&before, &node->allocatable);
+    if (more || grew(&node->allocatable, &before))
+        node->stirred = core->model.stirred = core->now;
     free(before.v);
     gang_node_facts_free(node->facts);
     node->facts = facts;
     node->devices = has_devices(core, node);
     layout_new(core);
+    node_moved(core, node);
     if (!same_rules) {
         node->gen = ++core->clock;
         node_crowd(core, node);
@@ -270,11 +280,16 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_shape);
     list_init(&pod->in_starved);
     list_init(&pod->in_woken);
+    list_init(&pod->in_unasked);
+    list_init(&pod->in_nominated);
+    list_init(&pod->in_passing);
+    list_init(&pod->in_shunning);
     for (int i = 0; i < POD_TIMERS; i++) {
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
         pod->timers[i].owner = pod;
     }
     pod->nominated = xstrdup_null(facts->nominated);
+    gate_seen(core, pod, /* was= */ false, facts->gated);
     map_set(&core->pods, facts->uid, pod);
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
@@ -282,6 +297,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     labels_learn(core, facts);
     join_shape(core, pod);
     join_gang(core, pod);
+    nomination_note(core, pod);
     return pod;
 }
 
@@ -296,8 +312,14 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     claims_leave(core, pod);
     list_remove(&pod->in_starved);
     list_remove(&pod->in_woken);
+    list_remove(&pod->in_unasked);
+    list_remove(&pod->in_nominated);
+    list_remove(&pod->in_passing);
+    list_remove(&pod->in_shunning);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
+    pod_reject(core, pod, false);
+    gate_seen(core, pod, pod->facts->gated, /* is= */ false);
     map_remove(&core->pods, pod->facts->uid);
     cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
     if (map_get(&core->names, key) == pod)
@@ -319,6 +341,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         lose_slot(core, pod);
         uncharge(core, pod);
     } else if (on) {
+        pod_reject(core, pod, false);
         struct node *node = node_get(core, on);
         if (pod->slot && pod->slot->node == node) {
             hold_end(core, pod); /* the slot becomes the charge, the call is answered below */
@@ -345,8 +368,18 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
 static void note_nomination(struct pod *pod, const char *node)
 {
     char *old = pod->nominated;
-    pod->nominated = xstrdup(node);
+    pod->nominated = xstrdup_null(node);
     free(old);
+}
+
+/*
+ * An event without a nomination may be older than our own write of one. It is not where the watch
+ * has shown that nomination before, and nothing was written since: kube-scheduler has cleared it.
+ */
+static bool nomination_is_over(const struct pod *pod, const struct gang_pod_facts *old)
+{
+    return old->nominated && str_eq(old->nominated, pod->nominated) && !pod->gang &&
+           list_empty(&pod->in_woken);
 }
 
 static void change_shape(struct gang_core *core, struct pod *pod)
@@ -434,9 +467,13 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         node_changed(core, pod->node); /* rules between pods may say something else now */
     if (pod->slot)
         node_crowd(core, pod->slot->node);
-    if (facts->nominated) /* an event older than our own write does not undo it */
+    if (facts->nominated || nomination_is_over(pod, old))
         note_nomination(pod, facts->nominated);
+    nomination_note(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
+    gate_seen(core, pod, old->gated, facts->gated);
+    if (!str_eq(old->awaits_group, facts->awaits_group))
+        pod->told = REASON_NONE; /* of another sentence */
     gang_pod_facts_free(old);
 }
 
@@ -455,8 +492,11 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         if (other) /* deleted and made again; the watch skipped the middle */
             take_pod_gone(core, other);
         pod = pod_new(core, facts);
-        pod->rejected = facts->unschedulable; /* before us, maybe by another life of ours */
+        /* before us, maybe by another life of ours */
+        pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
+        if (!core->synced && !pod->node)
+            passing_maybe(core, pod); /* an earlier life of ours may have let it through */
         if (pod->rejected && !pod->gang && !pod->node && !core->synced)
             starve(core, pod); /* what kept it out then may be gone */
     } else {
@@ -472,6 +512,8 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
     }
     if (pod->gang)
         gang_touch(core, pod->gang);
+    else if (core->synced && !core->stopping)
+        gate_alone(core, pod);
 }
 
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts)

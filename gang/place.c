@@ -14,62 +14,10 @@
  *
  * It is a transaction: when the needed set is not covered, every slot that was added is taken back.
  */
-#include "gang/core.h"
+#include "gang/pick.h"
 
 /* Choices of units that are tried for one plan. */
 #define CHOICES_MAX 256
-
-/* ---- choosing a node ---- */
-
-/*
- * The order of nodes for a shape. Device pods: the node with the fewest free devices, so that whole
- * nodes stay whole. Others: away from device nodes, then the node with the least free CPU. The
- * name decides between equals, so that a restart decides alike.
- */
-bool node_better(const struct shape *shape, const struct node *a, const struct node *b)
-{
-    if (shape->device >= 0) {
-        int64_t x = node_free(a, (uint32_t)shape->device),
-                y = node_free(b, (uint32_t)shape->device);
-        if (x != y)
-            return x < y;
-    } else if (a->devices != b->devices) {
-        return !a->devices;
-    }
-    int64_t x = node_free(a, RES_CPU), y = node_free(b, RES_CPU);
-    return x != y ? x < y : strcmp(a->name, b->name) < 0;
-}
-
-static bool node_will_do(const struct gang *gang, struct rules *rules, const struct node *node,
-                         bool heed)
-{
-    struct shape *shape = rules->shape;
-    return node_misfit(node, shape, heed) == -1 && !shape_refusal(shape, node) &&
-           !evidence_refuses(rules->core, gang, shape, node) &&
-           rules_refusal(rules, node) == RULE_NONE;
-}
-
-static bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
-                      const struct node *node, bool heed)
-{
-    struct rules rules = rules_for(core, shape);
-    return node_will_do(gang, &rules, node, heed);
-}
-
-struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
-                       const struct node *except)
-{
-    struct node *best = NULL;
-    struct rules rules = rules_for(core, shape);
-    bool heed = gang_heeds(core, gang);
-    for (size_t i = 0; i < core->n_ids; i++) {
-        struct node *node = core->by_id[i];
-        if (node && node != except && node_will_do(gang, &rules, node, heed) &&
-            (!best || node_better(shape, node, best)))
-            best = node;
-    }
-    return best;
-}
 
 struct node *pinned_node(const struct gang_core *core, const struct pod *pod)
 {
@@ -85,12 +33,9 @@ struct trial {
     size_t n;
     struct slot **slots; /* given in this trial */
     size_t n_slots, cap;
-    bool heed;
     const struct pod *culprit; /* the first without a place */
-    struct node **queue; /* nodes that will do, as a heap: the best, which is being filled, first */
-    size_t n_queue, cap_queue;
-    const struct shape *queue_for; /* NULL: it is to be made */
-    uint64_t layout;               /* core->layout when it began */
+    struct queue queue;        /* for the shape whose members are placed now */
+    uint64_t layout;           /* core->layout when it began */
 };
 
 /* The one that needs more goes first. */
@@ -130,7 +75,8 @@ static int by_size(const void *a, const void *b)
 
 static struct trial trial_begin(struct gang_core *core, struct gang *gang)
 {
-    struct trial t = {.gang = gang, .heed = gang_heeds(core, gang), .layout = core->layout};
+    struct trial t = {.gang = gang, .layout = core->layout};
+    t.queue = (struct queue){.gang = gang, .heed = gang_heeds(core, gang)};
     t.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *t.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
@@ -143,7 +89,7 @@ static void trial_end(struct trial *t)
 {
     free(t->pods);
     free(t->slots);
-    free(t->queue);
+    queue_done(&t->queue);
 }
 
 static bool one_shape(const struct trial *t)
@@ -151,55 +97,14 @@ static bool one_shape(const struct trial *t)
     return t->n == 0 || t->pods[0]->shape == t->pods[t->n - 1]->shape;
 }
 
-static void sink(struct trial *t, size_t at, const struct shape *shape)
-{
-    struct node **q = t->queue;
-    for (size_t child; (child = 2 * at + 1) < t->n_queue; at = child) {
-        child += child + 1 < t->n_queue && node_better(shape, q[child + 1], q[child]);
-        if (!node_better(shape, q[child], q[at]))
-            return;
-        struct node *up = q[child];
-        q[child] = q[at];
-        q[at] = up;
-    }
-}
-
-static void queue_up(struct gang_core *core, struct trial *t, struct shape *shape)
-{
-    struct rules rules = rules_for(core, shape);
-    t->n_queue = 0;
-    t->queue_for = shape;
-    for (size_t i = 0; i < core->n_ids; i++) {
-        struct node *node = core->by_id[i];
-        if (!node || !node_will_do(t->gang, &rules, node, t->heed))
-            continue;
-        GROW(t->queue, t->cap_queue, t->n_queue + 1);
-        t->queue[t->n_queue++] = node;
-    }
-    for (size_t i = t->n_queue / 2; i-- > 0;)
-        sink(t, i, shape);
-}
-
-/*
- * The fullest node stays the fullest while it is filled, and no other changes its rank: one look at
- * the nodes serves all members of a shape. Only a spread lets nodes in again that were ruled out.
- */
 static struct node *next_node(struct gang_core *core, struct trial *t, struct shape *shape)
 {
     if (shape->full == core->trial)
         return NULL;
-    if (t->queue_for != shape)
-        queue_up(core, t, shape);
-    while (t->n_queue && !node_does(core, t->gang, shape, t->queue[0], t->heed)) {
-        t->queue[0] = t->queue[--t->n_queue];
-        sink(t, 0, shape);
-    }
-    if (!t->n_queue && shape->spread)
-        queue_up(core, t, shape);
-    if (t->n_queue)
-        return t->queue[0];
-    shape->full = core->trial;
-    return NULL;
+    struct node *node = queue_top(core, &t->queue, shape);
+    if (!node)
+        shape->full = core->trial;
+    return node;
 }
 
 static struct node *member_node(struct gang_core *core, struct trial *t, const struct pod *pod)
@@ -207,8 +112,8 @@ static struct node *member_node(struct gang_core *core, struct trial *t, const s
     struct node *tied = pinned_node(core, pod);
     if (!tied)
         return next_node(core, t, pod->shape);
-    t->queue_for = NULL; /* the rank of that node changes */
-    return node_does(core, t->gang, pod->shape, tied, t->heed) ? tied : NULL;
+    queue_forget(&t->queue); /* the rank of that node changes */
+    return node_does(core, t->gang, pod->shape, tied, t->queue.heed) ? tied : NULL;
 }
 
 static void give(struct gang_core *core, struct trial *t, struct unit *unit, struct shape *shape,
@@ -229,7 +134,7 @@ static void take_back(struct gang_core *core, struct trial *t, size_t down_to)
         unit_add_slots(slot->unit, -1);
         slot_free(core, slot);
     }
-    t->queue_for = NULL;
+    queue_forget(&t->queue);
     if (down_to == 0)
         core->layout = t->layout; /* everything is as it was */
 }
@@ -421,7 +326,7 @@ static bool place_needed(struct gang_core *core, struct trial *t, int want, bool
 {
     core->trial++;
     t->culprit = NULL;
-    t->queue_for = NULL;
+    queue_forget(&t->queue);
     place_members(core, t, &want, backward, false);
     place_members(core, t, &want, backward, true);
     if (want > 0 && t->gang->hoping)
@@ -458,7 +363,7 @@ static void place_extras(struct gang_core *core, struct trial *t)
     gang_count(core, t->gang);
     place_whole_units(core, t, t->gang->root);
     core->trial++;
-    t->queue_for = NULL;
+    queue_forget(&t->queue);
     for (size_t i = 0; i < t->n; i++) {
         struct pod *pod = t->pods[i];
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
@@ -471,40 +376,43 @@ static void place_extras(struct gang_core *core, struct trial *t)
 
 /* ---- why not ---- */
 
-/* Adds what the pods on one node, and on all, have against the culprit there. */
-static void shortage_between(struct rules *rules, const struct node *node, struct shortage *s)
+/* Adds what the pods on so many nodes like this one, and on all, have against the culprit there. */
+static void shortage_between(struct rules *rules, const struct node *node, int n,
+                             struct shortage *s)
 {
     enum rule rule = rules_refusal(rules, node);
-    s->spread += rule == RULE_SPREAD;
-    s->apart += rule == RULE_APART;
+    s->spread += rule == RULE_SPREAD ? n : 0;
+    s->apart += rule == RULE_APART ? n : 0;
     const struct gang_pod_facts *who = s->culprit->facts;
     const struct gang_pod_facts *foe = rule == RULE_APART ? node_foe(node, who) : NULL;
     s->strangers |= foe && (!foe->group.name || !str_eq(foe->group.name, who->group.name) ||
                             strcmp(foe->ns, who->ns) != 0);
 }
 
-/* Adds what one node says about the culprit. */
-static void shortage_at(const struct gang_core *core, const struct trial *t, struct rules *rules,
-                        const struct node *node, int *lacking, struct shortage *s)
+/* Adds what one node says about the culprit, for as many nodes as it stands for. */
+static void shortage_at(const struct trial *t, struct rules *rules, const struct look *look,
+                        int *lacking, struct shortage *s)
 {
     struct shape *shape = rules->shape;
+    const struct node *node = look->node;
+    int n = (int)look->n;
     const char *no = shape_refusal(shape, node);
-    s->volumes += no == shape_volume_refusal;
+    s->volumes += no == shape_volume_refusal ? n : 0;
     if (no)
         return;
     bool able = true;
     for (size_t k = 0; k < shape->n_needs; k++) {
         uint32_t r = shape->needs[k].resource;
-        lacking[k] += shape->needs[k].amount > node_left(node, r, t->heed);
+        lacking[k] += shape->needs[k].amount > node_left(node, r, t->queue.heed) ? n : 0;
         able &= shape->needs[k].amount <= amount_of(&node->allocatable, r);
     }
-    s->n_nodes++;
-    s->n_able += able;
-    int misfit = node_misfit(node, shape, t->heed);
-    s->ports += misfit == -2;
-    s->refused |= misfit == -1 && evidence_refuses(core, t->gang, shape, node);
+    s->n_nodes += n;
+    s->n_able += able ? n : 0;
+    int misfit = node_misfit(node, shape, t->queue.heed);
+    s->ports += misfit == -2 ? n : 0;
+    s->refused |= misfit == -1 && evidence_refuses(rules->core, t->gang, shape, node);
     if (misfit == -1)
-        shortage_between(rules, node, s);
+        shortage_between(rules, node, n, s);
     s->kept |= misfit >= 0 && node_misfit(node, shape, false) == -1;
 }
 
@@ -528,7 +436,7 @@ static int64_t still_needed(const struct trial *t, const struct shortage *s)
 }
 
 /* Why the culprit has no place: what most of the nodes that pass its rules lack. */
-static void find_shortage(const struct gang_core *core, const struct trial *t, struct shortage *s)
+static void find_shortage(struct gang_core *core, const struct trial *t, struct shortage *s)
 {
     struct shape *shape = t->culprit->shape;
     int lacks = unit_lacks(t->gang->root, STAGE_PLANNED);
@@ -540,9 +448,11 @@ static void find_shortage(const struct gang_core *core, const struct trial *t, s
     const struct node *tied = pinned_node(core, t->culprit);
     s->tied = tied != NULL;
     struct rules rules = rules_for(core, shape);
-    for (size_t i = 0; i < core->n_ids; i++)
-        if (core->by_id[i] && (!tied || tied == core->by_id[i]))
-            shortage_at(core, t, &rules, core->by_id[i], lacking, s);
+    struct look look = look_begin(core, t->gang, shape, NULL);
+    look.singly |= tied != NULL;
+    while (look_next(&look))
+        if (!tied || tied == look.node)
+            shortage_at(t, &rules, &look, lacking, s);
     int most = s->ports;
     if (s->ports)
         s->resource = -2;
@@ -582,8 +492,8 @@ static bool is_known_full(const struct gang_core *core, const struct trial *t, i
                           struct shortage *ret)
 {
     const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    if (!is_plain(core, t) || shape->fill.layout != core->layout || shape->fill.heed != t->heed ||
-        want <= shape->fill.room)
+    if (!is_plain(core, t) || shape->fill.layout != core->layout ||
+        shape->fill.heed != t->queue.heed || want <= shape->fill.room)
         return false;
     *ret = shape->fill.shortage;
     ret->lacks = want - shape->fill.room;
@@ -594,27 +504,58 @@ static bool is_known_full(const struct gang_core *core, const struct trial *t, i
     return true;
 }
 
+/* What a person reads of it does not differ, for gangs that want as many. */
+static bool same_words(const struct shortage *a, const struct shortage *b)
+{
+    return a->n_nodes == b->n_nodes && a->n_able == b->n_able && a->resource == b->resource &&
+           a->amount == b->amount && a->refused == b->refused && a->kept == b->kept &&
+           a->volumes == b->volumes;
+}
+
 /* After all was taken back. */
-static void remember_full(const struct gang_core *core, const struct trial *t,
-                          const struct shortage *s, int want)
+static void remember_full(struct gang_core *core, const struct trial *t, const struct shortage *s,
+                          int want)
 {
     struct shape *shape = t->n ? t->pods[0]->shape : NULL;
     if (!is_plain(core, t) || !s->culprit)
         return;
+    if (!shape->fill.version || shape->fill.room != want - s->lacks ||
+        !same_words(&shape->fill.shortage, s))
+        shape->fill.version = ++core->fills;
     shape->fill.layout = core->layout;
-    shape->fill.heed = t->heed;
+    shape->fill.heed = t->queue.heed;
     shape->fill.room = want - s->lacks;
     shape->fill.shortage = *s;
     shape->fill.shortage.culprit = NULL;
+}
+
+/* The gang failed, and the shape's fill says all about why. */
+static void note_full(const struct gang_core *core, const struct trial *t, int want)
+{
+    const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
+    if (!is_plain(core, t) || shape->fill.layout != core->layout || shape->fill.shortage.kept)
+        return;
+    t->gang->full = shape;
+    t->gang->full_version = shape->fill.version;
+    t->gang->full_want = want;
+}
+
+bool is_full_still(const struct gang_core *core, const struct gang *gang)
+{
+    const struct shape *shape = gang->full;
+    return shape && shape->fill.layout == core->layout &&
+           shape->fill.version == gang->full_version && gang->full_want > shape->fill.room &&
+           shape->fill.heed == gang_heeds(core, gang);
 }
 
 /* ---- one gang ---- */
 
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
 {
-    int want;
+    int want = 0;
     bool done = false;
     *ret = (struct shortage){.room = -1};
+    gang->full = NULL;
     forget_excluded(gang->root);
     gang_count(core, gang);
     struct trial t = trial_begin(core, gang);
@@ -638,6 +579,8 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
         if (!exclude(t.culprit))
             break;
     }
+    if (!done && want > 0)
+        note_full(core, &t, want);
     if (!for_good)
         take_back(core, &t, 0);
     else if (done && !gang->hoping)

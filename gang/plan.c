@@ -5,7 +5,7 @@
  * What makes a gang be tried again: capacity grew somewhere since it last failed (core->freed),
  * or something about the gang itself changed (gang->retry).
  */
-#include "gang/core.h"
+#include "gang/classes.h"
 
 /* ---- what came of it ---- */
 
@@ -36,18 +36,20 @@ static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_
     timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
-static void wake_placed(struct gang_core *core, const struct gang *gang)
+static void steer_placed(struct gang_core *core, const struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang)
-        if (slot->pod && slot->pod->rejected)
-            nominate(core, slot->pod, slot->node);
+        if (slot->pod)
+            steer(core, slot->pod);
 }
 
 static void announce(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_made++;
+    gates_note(core, gang, REASON_NONE);
     if (gang->state == GANG_COMMITTING) { /* of the part that was refused; the rest goes on */
-        wake_placed(core, gang);
+        gang_touch(core, gang);
+        steer_placed(core, gang);
         return;
     }
     keep_end(core, gang);
@@ -61,7 +63,7 @@ static void announce(struct gang_core *core, struct gang *gang)
     free(STEAL(gang->pod_text));
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
-    wake_placed(core, gang);
+    steer_placed(core, gang);
 }
 
 /* No plan: what the gang had of one is gone already. */
@@ -93,15 +95,16 @@ static void keep_if_due(struct gang_core *core, struct gang *gang, const struct 
 /* ---- minResources ---- */
 
 /* What the gang could have of a resource: free on nodes that take pods. */
-static int64_t room_for(const struct gang_core *core, const struct gang *gang, uint32_t resource)
+static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0;
     bool heed = gang_heeds(core, gang);
-    for (size_t i = 0; i < core->n_ids; i++) {
-        const struct node *node = core->by_id[i];
-        bool takes = node && node->facts && !node->facts->unschedulable;
-        int64_t left = takes ? node_left(node, resource, heed) : 0;
-        sum += left > 0 ? left : 0;
+    classes_settle(core);
+    map_for_each (e, &core->node_classes) {
+        const struct node_class *class = e->value;
+        const struct node *node = class_first(class, NULL);
+        int64_t left = node && !node->facts->unschedulable ? node_left(node, resource, heed) : 0;
+        sum += left > 0 ? left * (int64_t) class->n : 0;
     }
     return sum;
 }
@@ -136,10 +139,26 @@ static int64_t min_of_all(const struct unit *unit, const char *resource)
     return own > below ? own : below;
 }
 
+/* What minResources ask for is more than its members do: their shortage does not say whether it is
+ * free. */
+static bool exceeds_members(struct gang_core *core, const struct gang *gang, const char *resource)
+{
+    uint32_t number = resource_number(core, resource);
+    return min_of_all(gang->root, resource) > asked_for(gang, number);
+}
+
+static bool asks_for_more(struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        for (size_t i = 0; i < group->facts->min_resources.n; i++)
+            if (exceeds_members(core, gang, group->facts->min_resources.items[i].resource))
+                return true;
+    return false;
+}
+
 /*
  * The first of its PodGroups' minResources that are not free, as a sentence; NULL: all are. It
- * gates the beginning of a gang only. *ret_more: it is more than the members ask for, so their
- * shortage does not say it.
+ * gates the beginning of a gang only. *ret_more: the members' shortage does not say it.
  */
 static char *below_min_resources(struct gang_core *core, const struct gang *gang, bool *ret_more)
 {
@@ -148,12 +167,13 @@ static char *below_min_resources(struct gang_core *core, const struct gang *gang
     list_for_each (group, &gang->groups, struct group, in_gang) {
         const struct gang_amounts *min = &group->facts->min_resources;
         for (size_t i = 0; i < min->n; i++) {
-            uint32_t resource = resource_number(core, min->items[i].resource);
-            int64_t room = room_for(core, gang, resource);
-            int64_t all = min_of_all(gang->root, min->items[i].resource);
-            *ret_more = all > asked_for(gang, resource);
-            if (room < all)
-                return reason_min_resources(group, &min->items[i], room);
+            const char *resource = min->items[i].resource;
+            int64_t room = room_for(core, gang, resource_number(core, resource));
+            int64_t all = min_of_all(gang->root, resource);
+            if (room >= all)
+                continue;
+            *ret_more = exceeds_members(core, gang, resource);
+            return reason_min_resources(group, &min->items[i], room);
         }
     }
     return NULL;
@@ -206,12 +226,36 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
                           gang->state == GANG_COMMITTING;
         if (gang->n_slots > slots || (gang->n_slots && !on_its_way))
             announce(core, gang);
+        clear_nominations(core, gang); /* of extras that have lost their place */
         return;
     }
     bool gated = below != NULL;
     plan_failed(core, gang);
+    gates_note(core, gang,
+               shortage.culprit ? shortage_code(&shortage)
+               : gated          ? REASON_MIN_RESOURCES
+                                : REASON_NONE);
     explain_failure(core, gang, &shortage, below, more);
+    if (gang->full && asks_for_more(core, gang))
+        gang->full = NULL;
     keep_if_due(core, gang, &shortage, gated);
+}
+
+/*
+ * Many gangs wait for the same thing. What one of them has just found out goes for those whose
+ * members are alike, and where it is what they heard the last time nothing is to be done: a waiting
+ * list costs a lookup for each gang.
+ */
+static bool waits_still(struct gang_core *core, struct gang *gang)
+{
+    if (gang->retry || gang->starved || core->config.strict_order || !is_full_still(core, gang))
+        return false;
+    happened(core, gang, HAPPENING_ROOM_MORE);
+    core->stats.plans_failed++;
+    gang->tried = core->clock;
+    gang->tried_at = core->now;
+    gates_note(core, gang, shortage_code(&gang->full->fill.shortage));
+    return true;
 }
 
 /* ---- all gangs ---- */
@@ -277,6 +321,7 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
     if (!core->config.strict_order || !gang_heeds(core, gang) || gang->n_slots)
         return false;
     gang->tried = core->clock;
+    gates_note(core, gang, REASON_BEHIND);
     if (gang->state == GANG_PLANNED) /* it has lost the places it had */
         gang_enter(core, gang, gang_without_plan(gang));
     if (gang->state != GANG_BACKED_OFF && !gang->hoping)
@@ -284,6 +329,7 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
     return true;
 }
 
+/* Gangs to be tried, each once. */
 struct due {
     struct gang **items;
     size_t n, cap;
@@ -297,23 +343,32 @@ static void add_due(const struct gang_core *core, struct due *due, struct gang *
     due->items[due->n++] = gang;
 }
 
-/* All of them where room grew, else those about which something changed: what makes a gang be tried
- * again touches it. */
+/* Most often they are in order as they are. */
+static void put_in_order(struct due *due)
+{
+    size_t i = 1;
+    while (i < due->n && by_order(&due->items[i - 1], &due->items[i]) < 0)
+        i++;
+    if (i < due->n)
+        qsort(due->items, due->n, sizeof *due->items, by_order);
+}
+
+/* All that are open where room grew, else those about which something changed: what makes a gang be
+ * tried again touches it. */
 void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
-    if (core->passed != core->freed) {
-        core->passed = core->freed;
-        list_for_each (gang, &core->gangs, struct gang, in_core)
+    bool grew = core->passed != core->freed;
+    core->passed = core->freed;
+    if (grew)
+        list_for_each (gang, &core->open, struct gang, in_open)
             add_due(core, &due, gang);
-    } else {
+    else
         list_for_each (gang, &core->touched, struct gang, in_touched)
             add_due(core, &due, gang);
-    }
-    if (due.n > 1)
-        qsort(due.items, due.n, sizeof *due.items, by_order);
+    put_in_order(&due);
     for (size_t i = 0; i < due.n; i++)
-        if (!is_behind(core, due.items[i]))
+        if (!waits_still(core, due.items[i]) && !is_behind(core, due.items[i]))
             plan_gang(core, due.items[i]);
     free(due.items);
 }

@@ -115,16 +115,35 @@ bool gang_taints_tolerated(const struct gang_pod_facts *pod, const struct gang_n
     return true;
 }
 
-const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
+const char *gang_predicate_name(enum gang_predicate p)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        GANG_PREDICATES(X)
+#undef X
+    };
+    return p < PREDICATE_MAX ? names[p] : "?";
+}
+
+enum gang_predicate gang_node_predicate(const struct gang_pod_facts *pod,
+                                        const struct gang_node_facts *node)
 {
     if (node->unschedulable &&
         !tolerated(pod, "node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE))
-        return "unschedulable (cordoned)";
+        return PREDICATE_UNSCHEDULABLE;
     if (!gang_affinity_matches(pod, node))
-        return "node selector or affinity does not match";
-    if (!gang_taints_tolerated(pod, node))
-        return "untolerated taint";
-    return NULL;
+        return PREDICATE_AFFINITY;
+    return gang_taints_tolerated(pod, node) ? PREDICATE_NONE : PREDICATE_TAINTS;
+}
+
+const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
+{
+    static const char *const words[PREDICATE_MAX] = {
+        [PREDICATE_UNSCHEDULABLE] = "unschedulable (cordoned)",
+        [PREDICATE_AFFINITY] = "node selector or affinity does not match",
+        [PREDICATE_TAINTS] = "untolerated taint",
+    };
+    return words[gang_node_predicate(pod, node)];
 }
 
 static bool any_address(const char *ip)

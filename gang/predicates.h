@@ -19,8 +19,32 @@
 void gang_pod_requests(const struct gang_pod_facts *pod, struct gang_amounts *ret);
 void gang_amounts_done(struct gang_amounts *a);
 
-/* The first rule that the node breaks for this pod, or NULL: NodeUnschedulable, NodeAffinity
- * (selector and required affinity), TaintToleration. The text is constant. */
+/* Why kube-scheduler refuses a node: the plugin of its own, or something that muster has no rule
+ * for. */
+#define GANG_PREDICATES(X)                                                                         \
+    X(NONE, "Unmodelled")                                                                          \
+    X(UNSCHEDULABLE, "NodeUnschedulable")                                                          \
+    X(AFFINITY, "NodeAffinity")                                                                    \
+    X(TAINTS, "TaintToleration")                                                                   \
+    X(RESOURCES, "NodeResourcesFit")                                                               \
+    X(PORTS, "NodePorts")                                                                          \
+    X(APART, "InterPodAffinity")                                                                   \
+    X(SPREAD, "PodTopologySpread")
+
+enum gang_predicate {
+#define X(id, name) PREDICATE_##id,
+    GANG_PREDICATES(X)
+#undef X
+        PREDICATE_MAX
+};
+const char *gang_predicate_name(enum gang_predicate p);
+
+/* The first rule that the node breaks for this pod by what both are: one of NodeUnschedulable,
+ * NodeAffinity (selector and required affinity), TaintToleration; PREDICATE_NONE: it breaks none.
+ */
+enum gang_predicate gang_node_predicate(const struct gang_pod_facts *pod,
+                                        const struct gang_node_facts *node);
+/* The same in words; NULL: none. The text is constant. */
 const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
 
 /* The parts of it that other rules look at: node selector and required node affinity; one term of a

@@ -311,8 +311,11 @@ static void put_awaited(struct buf *b, const struct gang *gang)
         const struct pod *pod = slot->pod;
         if (!pod || pod->held || n == AWAITED_SHOWN)
             continue;
-        buf_printf(b, "%s%s (scheduler %s)", n++ ? ", " : "; awaited: ", pod->facts->name,
-                   pod->facts->scheduler ? pod->facts->scheduler : "not named");
+        buf_printf(b, "%s%s (%s %s)", n++ ? ", " : "; awaited: ", pod->facts->name,
+                   pod->facts->gated ? "its gate is not lifted yet:" : "scheduler",
+                   pod->facts->gated       ? GANG_GATE
+                   : pod->facts->scheduler ? pod->facts->scheduler
+                                           : "not named");
     }
 }
 
@@ -374,6 +377,9 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         break;
     case REASON_AWAITS_GROUP:
         buf_puts(&b, pod->awaits_group);
+        break;
+    case REASON_MEMBERS_GATED:
+        buf_printf(&b, "pod %s/%s has the scheduling gate " GANG_GATE, pod->ns, pod->name);
         break;
     case REASON_NO_ROOM:
         buf_printf(&b, "no room on node %s beside what is assigned and reserved there", node);

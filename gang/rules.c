@@ -26,13 +26,23 @@ static bool has_labels(const struct gang_term *term, const struct gang_kvs *labe
     return true;
 }
 
-bool gang_keeps_away(const struct gang_pod_facts *pod, const struct gang_pod_facts *other)
+static bool selects(const struct gang_selector *s, size_t n, const char *own,
+                    const struct gang_pod_facts *other)
 {
-    for (size_t i = 0; i < pod->n_apart; i++)
-        if (in_namespaces(&pod->apart[i], pod->ns, other->ns) &&
-            has_labels(&pod->apart[i].term, &other->labels))
+    for (size_t i = 0; i < n; i++)
+        if (in_namespaces(&s[i], own, other->ns) && has_labels(&s[i].term, &other->labels))
             return true;
     return false;
+}
+
+bool gang_keeps_away(const struct gang_pod_facts *pod, const struct gang_pod_facts *other)
+{
+    return selects(pod->apart, pod->n_apart, pod->ns, other);
+}
+
+bool gang_shuns(const struct gang_pod_facts *pod, const struct gang_pod_facts *other)
+{
+    return selects(pod->shuns, pod->n_shuns, pod->ns, other);
 }
 
 bool gang_spread_covers(const struct gang_spread *s, const struct gang_pod_facts *pod,

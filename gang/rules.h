@@ -20,6 +20,9 @@ bool gang_is_host(const struct gang_node_facts *node);
  * to be asked. Source: interpodaffinity AffinityTerm.Matches. */
 bool gang_keeps_away(const struct gang_pod_facts *pod, const struct gang_pod_facts *other);
 
+/* The same of the pods that it keeps away from wider domains: whether `other` is one of them. */
+bool gang_shuns(const struct gang_pod_facts *pod, const struct gang_pod_facts *other);
+
 /* Whether the node is one of those over which the pod is to be spread. Source: podtopologyspread
  * matchNodeInclusionPolicies, nodeLabelsMatchSpreadConstraints. */
 bool gang_spread_covers(const struct gang_spread *s, const struct gang_pod_facts *pod,

@@ -26,6 +26,7 @@ void slot_fill(struct slot *slot, struct pod *pod)
 {
     slot->pod = pod;
     slot->unit = pod->unit;
+    slot->steered = false;
     pod->slot = slot;
 }
 

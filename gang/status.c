@@ -2,6 +2,7 @@
 /*
  * status.c - what people see of a gang: the PodGroup's status and events, on change only.
  */
+#include "base/hash.h"
 #include "gang/core.h"
 
 /* States and reason codes are written at once; figures alone (running 3, 4, 5 …) and the words of
@@ -39,38 +40,26 @@ struct gang_status group_status(const struct group *group)
     };
 }
 
-static uint64_t mix(uint64_t h, uint64_t v)
-{
-    for (int i = 0; i < 8; i++, v >>= 8)
-        h = (h ^ (v & 0xff)) * UINT64_C(1099511628211); /* FNV-1a */
-    return h;
-}
-
 static uint64_t digest_words(const struct gang_status *s)
 {
-    uint64_t h = mix(UINT64_C(14695981039346656037), (uint64_t)s->state);
-    h = mix(h, (uint64_t)s->reason);
-    h = mix(h, (uint64_t)s->timed_out);
+    uint64_t h = hash_u64(HASH_START, (uint64_t)s->state);
+    h = hash_u64(h, (uint64_t)s->reason);
+    h = hash_u64(h, (uint64_t)s->timed_out);
     return h ? h : 1;
 }
 
 static uint64_t digest_text(const struct gang_status *s)
 {
-    uint64_t h = 1;
-    for (const char *p = s->text; *p; p++)
-        h = mix(h, (unsigned char)*p);
-    for (const char *p = s->help; *p; p++)
-        h = mix(h, (unsigned char)*p);
-    return h;
+    return hash_text(hash_text(HASH_START, s->text), s->help);
 }
 
 static uint64_t digest_figures(const struct gang_status *s)
 {
-    uint64_t h = mix(1, (uint64_t)s->bound);
-    h = mix(h, (uint64_t)s->running);
-    h = mix(h, (uint64_t)s->succeeded);
-    h = mix(h, (uint64_t)s->failed);
-    return mix(h, (uint64_t)s->members);
+    uint64_t h = hash_u64(HASH_START, (uint64_t)s->bound);
+    h = hash_u64(h, (uint64_t)s->running);
+    h = hash_u64(h, (uint64_t)s->succeeded);
+    h = hash_u64(h, (uint64_t)s->failed);
+    return hash_u64(h, (uint64_t)s->members);
 }
 
 static struct gang_status copied(struct gang_core *core, struct gang_status s)
@@ -143,6 +132,13 @@ static void group_event(struct gang_core *core, const struct group *group, bool 
         add_event(core, "PodGroup", &group->ref, group->facts->uid, warning, reason, message);
 }
 
+void warn_pod(struct gang_core *core, const struct pod *pod, const char *reason,
+              const char *message)
+{
+    const struct gang_ref ref = {NULL, pod->facts->ns, pod->facts->name};
+    add_event(core, "Pod", &ref, pod->facts->uid, true, reason, message);
+}
+
 void tell_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
                 const char *message)
 {
@@ -171,20 +167,29 @@ void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
 /*
  * Where no node passes the scheduler's own filters it never asks us, and its event does not speak
  * of the gang; or it asked when the reason was another, and what it wrote on the pod then stays
- * there until it asks again. Such members are told by an event of ours and by words in their
- * condition, once per reason.
+ * there until it asks again; of pods with a gate it knows nothing. Such members are told by an
+ * event of ours and by words in their condition, once per reason.
  */
+void tell_pod(struct gang_core *core, struct pod *pod, const char *text)
+{
+    warn_pod(core, pod, "Unschedulable", text);
+    if (pod->facts->unschedulable || pod->facts->gated)
+        fx_pod(core, GANG_TELL, pod, NULL)->pod.text = fx_str(core, text);
+}
+
+bool gang_has_plan(const struct gang *gang)
+{
+    return gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots;
+}
+
 void tell_members(struct gang_core *core, struct gang *gang)
 {
-    if (gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots)
+    if (gang_has_plan(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
             continue;
         pod->told = gang->reason.code;
-        const struct gang_ref ref = {NULL, pod->facts->ns, pod->facts->name};
-        add_event(core, "Pod", &ref, pod->facts->uid, true, "Unschedulable", gang->reason.text);
-        if (pod->facts->unschedulable)
-            fx_pod(core, GANG_TELL, pod, NULL)->pod.text = fx_str(core, gang->reason.text);
+        tell_pod(core, pod, gang->reason.text);
     }
 }

@@ -39,7 +39,7 @@
     X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "all held calls are answered together; the plan stays and the members come again") \
     X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one stays first in line") \
     X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "the next attempt begins") \
-    X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "P", "C", "L", "R", "BP", "D", "the gang is tried again, or told about again") \
+    X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "CP", "C", "L", "R", "BP", "D", "the gang is tried again, or told about again") \
     X(RESTART, "muster was started", "AWPLRD", "", "", "", "", "", "", "", "everything is rebuilt from the API: bound members first, then plans")
 /* clang-format on */
 

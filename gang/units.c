@@ -224,6 +224,7 @@ void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit)
 
 static void count_unbound(const struct gang_core *core, const struct pod *pod, struct tally *t)
 {
+    t->closed += gate_is_closed(pod);
     if (pod->facts->n_gates) {
         t->gated++;
         t->gate = pod->facts->gates[0];
@@ -274,6 +275,7 @@ static void add_tally(struct tally *to, const struct tally *t)
     to->succeeded += t->succeeded;
     to->failed += t->failed;
     to->gated += t->gated;
+    to->closed += t->closed;
     to->foreign += t->foreign;
     to->plannable += t->plannable;
     if (t->gate)

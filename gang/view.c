@@ -60,7 +60,7 @@ static const char *member_state(const struct pod *pod)
         return "Binding";
     if (pod->call)
         return "Held";
-    return pod->slot ? "Assumed" : "Unscheduled";
+    return pod->facts->gated ? "Gated" : pod->slot ? "Assumed" : "Unscheduled";
 }
 
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
@@ -108,7 +108,9 @@ void gang_core_each_amount(const struct gang_core *core, const char *name, gang_
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
 {
     *ret = core->stats;
+    ret->express = core->config.express && !core->model.wrong;
     ret->nodes = map_count(&core->nodes);
+    ret->gated = core->n_gated;
     ret->pods = map_count(&core->pods);
     list_for_each (gang, &core->gangs, struct gang, in_core)
         ret->gangs[gang->state]++;
@@ -116,4 +118,26 @@ void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
         ret->groups += ((struct group *)e->value)->facts != NULL;
     map_for_each (e, &core->calls)
         ret->held += ((struct pod *)e->value)->charge == CHARGE_NONE;
+}
+
+struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const char *uid,
+                                           int64_t version, const char *nominated)
+{
+    const struct pod *pod = uid && version ? map_get(&core->pods, uid) : NULL;
+    /* One that the watch has never shown may be forgotten by a timer of the step it is lent to. */
+    bool stays = pod && !pod->timers[TIMER_UNSEEN - GANG_TIMERS].node.pos;
+    bool known =
+        stays && pod->facts->version == version && str_eq(pod->facts->nominated, nominated);
+    return known ? pod->facts : NULL;
+}
+
+bool gang_core_expects(const struct gang_core *core, const char *uid, const char **node)
+{
+    const struct pod *pod = map_get(&core->pods, uid);
+    *node = NULL;
+    if (!pod || !pod->gang || passes_singly(pod->gang))
+        return false;
+    if (pod->slot)
+        *node = pod->slot->node->name;
+    return true;
 }

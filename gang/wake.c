@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wake.c - nominations, and pods that sleep.
+ * wake.c - nominations: pods that sleep, members that are steered.
  *
  * A pod that filter rejected sleeps until some cluster event, and neither a plan nor the end of a
  * reservation is one: a write to the pod is.
+ *
+ * A pod that is nominated is tried on that node alone, so kube-scheduler looks at one node instead
+ * of some hundreds. That is worth a write only if there are many, and if it comes before
+ * kube-scheduler asks: what is asked about soon is not steered.
  */
-#include "gang/core.h"
+#include "gang/classes.h"
 
 /* Pods kept out by reservations are woken so many at a time. */
 #define WAKES_PER_STEP 64
@@ -13,10 +17,13 @@
 /* By then a pod that was woken is bound, or was asked about. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
-static int sent_here(const struct gang_core *core, const struct node *node)
-{
-    return node->woken == core->wake_round ? node->n_woken : 0;
-}
+/* With fewer nodes a nomination saves too little: it pays at 333, not at 200 (docs/design.md). */
+#define STEER_NODES 300
+/* A member not asked about for so long waits in kube-scheduler's queue. */
+#define STEER_DELAY (20 * USEC_PER_MSEC)
+/* No more than the API server takes, so that those whose turn has come meanwhile need none. */
+#define STEERS_AT_ONCE 32
+#define STEER_PAUSE    (20 * USEC_PER_MSEC)
 
 /* A node that takes the pod beside those that were sent there for the same news. */
 static struct node *starved_node(struct gang_core *core, const struct pod *pod)
@@ -24,11 +31,11 @@ static struct node *starved_node(struct gang_core *core, const struct pod *pod)
     struct node *best = NULL;
     bool heed = pod_heeds(core, pod);
     struct rules rules = rules_for(core, pod->shape);
-    for (size_t i = 0; i < core->n_ids; i++) {
-        struct node *node = core->by_id[i];
-        if (node && node_takes(node, pod->shape, sent_here(core, node), heed) &&
-            !shape_refusal(pod->shape, node) && node_misfit(node, pod->shape, heed) != -2 &&
-            rules_refusal(&rules, node) == RULE_NONE &&
+    struct look look = look_begin(core, NULL, pod->shape, NULL);
+    while (look_next(&look)) {
+        struct node *node = look.node;
+        if (node_takes(node, pod->shape, node->n_woken, heed) && !shape_refusal(pod->shape, node) &&
+            node_misfit(node, pod->shape, heed) != -2 && rules_refusal(&rules, node) == RULE_NONE &&
             (!best || node_better(pod->shape, node, best)))
             best = node;
     }
@@ -41,12 +48,63 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
         return;
     if (!node && !pod->nominated)
         return;
+    if (node && gate_is_closed(pod) && !pod->lifts)
+        return; /* as steer() */
     fx_pod(core, GANG_NOMINATE, pod, node);
     free(pod->nominated);
     pod->nominated = node ? xstrdup(node->name) : NULL;
+    nomination_note(core, pod);
     if (node) {
         core->stats.wakes++;
-        pod->rejected = false;
+        pod_reject(core, pod, false);
+    }
+}
+
+/* The first of its siblings at bind is likely to be enough: kube-scheduler is not asked about it.
+ */
+static bool goes_express(const struct gang_core *core, const struct pod *pod)
+{
+    return core->config.express && !core->model.wrong && !pod->facts->n_spreads &&
+           !pod_beyond_model(core, pod);
+}
+
+static bool is_worth_steering(const struct gang_core *core, const struct pod *pod)
+{
+    enum gang_steering how = core->config.steering;
+    if (how != GANG_STEER_AUTO)
+        return how == GANG_STEER_ALWAYS;
+    return map_count(&core->nodes) >= STEER_NODES && !goes_express(core, pod);
+}
+
+void steer(struct gang_core *core, struct pod *pod)
+{
+    if (gate_is_closed(pod) && !pod->lifts)
+        return; /* with its gate, see gates.c */
+    if (pod->rejected) {
+        nominate(core, pod, pod->slot->node);
+        return;
+    }
+    if (pod->sent || !list_empty(&pod->in_unasked) || !is_worth_steering(core, pod))
+        return;
+    pod->steer_at = core->now + (core->config.steering == GANG_STEER_AUTO ? STEER_DELAY : 0);
+    list_push(&core->unasked, &pod->in_unasked);
+}
+
+void steer_unasked(struct gang_core *core)
+{
+    int left = STEERS_AT_ONCE;
+    list_for_each_safe (pod, &core->unasked, struct pod, in_unasked) {
+        usec_t due = pod->steer_at > core->steer_next ? pod->steer_at : core->steer_next;
+        if (due > core->now) {
+            timer_set(core, &core->steer, due);
+            break;
+        }
+        list_remove(&pod->in_unasked);
+        if (!pod->slot || pod->sent)
+            continue;
+        nominate(core, pod, pod->slot->node);
+        if (--left == 0)
+            core->steer_next = core->now + STEER_PAUSE;
     }
 }
 
@@ -94,16 +152,35 @@ static void arm_wake(struct gang_core *core)
         timer_set(core, &core->wake, core->wake_look > core->now ? core->wake_look : core->now);
 }
 
+/* Those that were sent to nodes for older news do not count any more. */
+static void forget_sent(struct gang_core *core)
+{
+    list_for_each_safe (node, &core->sent, struct node, in_sent) {
+        node->n_woken = 0;
+        list_remove(&node->in_sent);
+        node_moved(core, node);
+    }
+}
+
 /* The same news, or the next. */
 static bool round_begins(struct gang_core *core)
 {
     if (core->starved_tried == core->freed && !core->wake_again)
         return false;
-    if (core->round_freed != core->freed || core->wake_again)
+    if (core->round_freed != core->freed || core->wake_again) {
         core->wake_round++;
+        forget_sent(core);
+    }
     core->round_freed = core->starved_tried = core->freed;
     core->wake_again = false;
     return true;
+}
+
+/* It may have a place in a plan by now, or be of a gang that is not placed any more. */
+static bool waits_alone(const struct pod *pod)
+{
+    return !pod->node && !pod_is_finished(pod) && !pod->facts->deleting && !pod->slot &&
+           (!pod->gang || passes_singly(pod->gang));
 }
 
 /*
@@ -118,7 +195,7 @@ void wake_starved(struct gang_core *core)
         return;
     int left = WAKES_PER_STEP;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
-        if (pod->node || pod_is_finished(pod) || pod->facts->deleting) {
+        if (!waits_alone(pod)) {
             list_remove(&pod->in_starved);
             continue;
         }
@@ -130,8 +207,11 @@ void wake_starved(struct gang_core *core)
             pod->shape->starved_full = core->wake_round;
             continue;
         }
-        node->n_woken = sent_here(core, node) + 1;
-        node->woken = pod->woken = core->wake_round;
+        node->n_woken++;
+        if (list_empty(&node->in_sent))
+            list_push(&core->sent, &node->in_sent);
+        node_moved(core, node);
+        pod->woken = core->wake_round;
         list_remove(&pod->in_starved);
         list_remove(&pod->in_woken);
         list_push(&core->woken, &pod->in_woken);

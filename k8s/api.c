@@ -51,7 +51,7 @@ struct api {
         struct watch *watch;
         bool synced;
     } feeds[N_SOURCES];
-    bool synced;
+    bool synced, gates;
     struct kind *kinds;
     size_t n_kinds;
     usec_t deadline; /* USEC_NEVER until close() */
@@ -111,6 +111,7 @@ static int take_pod(struct api *a, json_t *object, struct err *err)
         cleanup_free char *owners = dialect_owners(object);
         groups_linked(a->groups, &ev.pod->group, owners);
     }
+    ev.pod = gang_pod_facts_pack(ev.pod);
     post(a, &ev);
     return 0;
 }
@@ -185,19 +186,24 @@ static void feed_synced(void *arg)
  * the watch says so once and muster goes on, as where they are not served. */
 static const struct source {
     const char *path, *resource, *rule;
+    const struct proto_message *proto;
     int (*set)(void *feed, json_t *object, struct err *err);
     void (*gone)(void *feed, const char *ns, const char *name);
     bool needed;
 } sources[N_SOURCES] = {
-    [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", set_node, node_gone, true},
-    [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", set_pod, pod_gone, true},
+    [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", &proto_node, set_node,
+                      node_gone, true},
+    [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", &proto_pod, set_pod, pod_gone,
+                     true},
     [SOURCE_CLAIMS] = {"/api/v1/persistentvolumeclaims", "persistentvolumeclaims",
-                       "list and watch persistentvolumeclaims", set_claim, claim_gone, false},
+                       "list and watch persistentvolumeclaims", &proto_claim, set_claim, claim_gone,
+                       false},
     [SOURCE_VOLUMES] = {"/api/v1/persistentvolumes", "persistentvolumes",
-                        "list and watch persistentvolumes", set_volume, volume_gone, false},
+                        "list and watch persistentvolumes", &proto_volume, set_volume, volume_gone,
+                        false},
     [SOURCE_CLASSES] = {"/apis/scheduling.k8s.io/v1/priorityclasses", "priorityclasses",
-                        "list and watch priorityclasses in API group scheduling.k8s.io", set_class,
-                        class_gone, false},
+                        "list and watch priorityclasses in API group scheduling.k8s.io",
+                        &proto_class, set_class, class_gone, false},
 };
 
 static void start_watches(struct api *a)
@@ -211,6 +217,7 @@ static void start_watches(struct api *a)
                         &(struct watch_options){.path = s->path,
                                                 .resource = s->resource,
                                                 .rule = s->rule,
+                                                .proto = s->proto,
                                                 .set = s->set,
                                                 .gone = s->gone,
                                                 .synced = feed_synced,
@@ -337,6 +344,8 @@ static void *run(void *arg)
     pthread_sigmask(SIG_BLOCK, &all, NULL);
     start_watches(a);
     start_kinds(a);
+    if (a->gates)
+        discover_policies(a->client);
     while (a->deadline == USEC_NEVER || (writer_owes(a->writer) && usec_now() < a->deadline)) {
         usec_t limit = MAX_SLEEP;
         if (a->deadline != USEC_NEVER && a->deadline - usec_now() < limit)
@@ -430,6 +439,7 @@ int api_cluster_open(const struct api_options *options, const struct cluster_sin
     a->base.ops = &api_ops;
     a->sink = *sink;
     a->deadline = USEC_NEVER;
+    a->gates = options->gates;
     a->metrics = api_metrics_new();
     a->groups = groups_new();
     a->claims = claims_new(sink);
@@ -458,6 +468,7 @@ int api_cluster_open(const struct api_options *options, const struct cluster_sin
         api_free(a);
         return err_set(err, ERR_INTERNAL, "the API client's thread: %s", strerror(e));
     }
+    pthread_setname_np(a->thread, "api"); /* what top and perf show */
     *ret = &a->base;
     return 0;
 }

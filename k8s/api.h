@@ -19,6 +19,7 @@ struct api_options {
     const char *kubeconfig; /* NULL: the service account of the Pod we run in */
     const char *version;    /* of this program, for the user agent */
     int bindings;           /* written at once; 0: 32 */
+    bool gates;             /* pods are expected to get muster's scheduling gate */
     /* Whose pods get PodGroups made for them; NULL: nobody's. Borrowed until close(). */
     const struct workload_rules *rules;
 };

@@ -275,6 +275,25 @@ static void nominate_write(struct builtin *b, struct task *t)
     json_decref(patch);
 }
 
+/* The nomination first. */
+static void ungate_write(struct builtin *b, struct task *t)
+{
+    if (t->to)
+        nominate_write(b, t);
+    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    if (!o || strcmp(o->uid, t->uid) != 0)
+        return;
+    json_t *left = json_array();
+    size_t i;
+    json_t *gate;
+    json_array_foreach(json_object_get(json_object_get(o->json, "spec"), "schedulingGates"), i,
+                       gate) if (!str_eq(field_peek(gate, "name", NULL), GANG_GATE))
+        json_array_append(left, gate);
+    json_t *patch = json_pack("{s:{s:o}}", "spec", "schedulingGates", left);
+    store_patch(b, o, patch);
+    json_decref(patch);
+}
+
 static void evict_write(struct builtin *b, struct task *t)
 {
     struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
@@ -355,6 +374,9 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
         break;
     case GANG_NOMINATE:
         pod_effect(b, e, COST_WRITE, nominate_write);
+        break;
+    case GANG_UNGATE:
+        pod_effect(b, e, e->pod.node ? 2 * COST_WRITE : COST_WRITE, ungate_write);
         break;
     case GANG_EVICT:
         pod_effect(b, e, COST_WRITE, evict_write);

@@ -96,11 +96,16 @@ static struct sched_pod *pop_backoff(struct sched *s)
     return best;
 }
 
+static bool has_gates(const struct gang_pod_facts *facts)
+{
+    return facts->gated || facts->n_gates;
+}
+
 static void enqueue(struct builtin *b, struct sched_pod *pod)
 {
     pod->stamp = b->now;
     pod->seq = ++b->sched.seq;
-    put(&b->sched, pod, pod->facts->n_gates ? SCHED_GATED : SCHED_ACTIVE);
+    put(&b->sched, pod, has_gates(pod->facts) ? SCHED_GATED : SCHED_ACTIVE);
     cache_nominate(&b->sched, pod);
 }
 
@@ -157,7 +162,7 @@ static void show_assigned(struct builtin *b, struct sched_pod *pod)
 static void show_waiting(struct builtin *b, struct sched_pod *pod)
 {
     cache_nominate(&b->sched, pod);
-    if (pod->place == SCHED_GATED && !pod->facts->n_gates)
+    if (pod->place == SCHED_GATED && !has_gates(pod->facts))
         enqueue(b, pod);
     else if (pod->place == SCHED_UNSCHEDULABLE && pod->by_extender)
         wake(b, pod);
@@ -288,9 +293,11 @@ void sched_tell(struct builtin *b, struct task *t)
     struct object *o = store_pod(b, t->uid);
     if (!o || field_peek(o->json, "spec", "nodeName", NULL))
         return;
-    json_t *patch =
-        json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type", "PodScheduled",
-                  "status", "False", "reason", "Unschedulable", "message", t->to);
+    bool gated =
+        json_array_size(json_object_get(json_object_get(o->json, "spec"), "schedulingGates")) > 0;
+    json_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type",
+                              "PodScheduled", "status", "False", "reason",
+                              gated ? "SchedulingGated" : "Unschedulable", "message", t->to);
     store_patch(b, o, patch);
     json_decref(patch);
 }

@@ -65,6 +65,14 @@ static const char *default_class(const struct builtin *b)
     return NULL;
 }
 
+/* Source: registry/core/pod applySchedulingGatedCondition. */
+static json_t *gated_condition(void)
+{
+    return json_pack("[{s:s, s:s, s:s, s:s}]", "type", "PodScheduled", "status", "False", "reason",
+                     "SchedulingGated", "message",
+                     "Scheduling is blocked due to non-empty scheduling gates");
+}
+
 static void admit_pod(const struct builtin *b, json_t *pod)
 {
     json_t *spec = json_object_get(pod, "spec");
@@ -76,6 +84,8 @@ static void admit_pod(const struct builtin *b, json_t *pod)
     if (!json_object_get(spec, "schedulerName"))
         json_object_set_new(spec, "schedulerName", json_string("default-scheduler"));
     json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
+    if (json_array_size(json_object_get(spec, "schedulingGates")))
+        json_object_set_new(json_object_get(pod, "status"), "conditions", gated_condition());
 }
 
 /* An owner named by kind and name alone gets its uid, so that a scenario can say it. */

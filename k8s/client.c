@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/client.h"
+#include "k8s/client_internal.h"
 
-#include <curl/curl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
@@ -9,58 +8,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/list.h"
 #include "k8s/field.h"
+#include "k8s/proto.h"
 
 #define DEFAULT_MAX_BODY ((size_t)1 << 20)
 #define ERROR_MAX_BODY   ((size_t)64 << 10) /* of what is said beside a streamed reply */
-
-/* What is in the epoll set: a socket of a pool. The caller's descriptor has none. */
-struct interest {
-    struct pool *pool;
-    curl_socket_t fd;
-};
-
-/* A set of connections: libcurl decides per set whether requests share them. */
-struct pool {
-    CURLM *multi;
-    int epoll;
-    usec_t due; /* when libcurl wants to be called; USEC_NEVER: not */
-};
-
-enum { POOL_SHARED, POOL_ALONE, POOL_MAX };
-
-struct client {
-    struct pool pools[POOL_MAX];
-    int epoll;
-    int extra_fd; /* of the caller, in the epoll set; -1: none yet */
-    struct kubeconfig *kc;
-    struct api_metrics *metrics;
-    char *user_agent;
-    char *base; /* what paths are appended to */
-    struct curl_slist *connect_to;
-    struct list calls;
-    struct heap timers;
-    uint64_t random;
-};
-
-struct client_call {
-    struct list link;
-    struct client *client;
-    struct pool *pool;
-    CURL *easy;
-    struct curl_slist *headers;
-    char *url, *body;
-    const char *verb, *resource, *method, *content_type;
-    client_data_fn *data;
-    client_done_fn *done;
-    void *arg;
-    usec_t timeout, started;
-    size_t max_body;
-    struct buf reply;
-    bool too_large, retried;
-    char error[CURL_ERROR_SIZE];
-};
 
 /* ---- life ---- */
 
@@ -115,7 +67,7 @@ static int on_interest(CURL *easy, curl_socket_t fd, int what, void *arg, void *
         return 0;
     }
     struct interest *i = xmalloc(sizeof *i);
-    *i = (struct interest){pool, fd};
+    *i = (struct interest){.pool = pool, .fd = fd};
     ev.data.ptr = i;
     curl_multi_assign(pool->multi, fd, i);
     epoll_ctl(pool->epoll, EPOLL_CTL_ADD, fd, &ev);
@@ -137,7 +89,6 @@ static int pool_open(struct pool *pool, int epoll)
     pool->multi = curl_multi_init();
     if (!pool->multi)
         return -1;
-    curl_multi_setopt(pool->multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
     curl_multi_setopt(pool->multi, CURLMOPT_SOCKETFUNCTION, on_interest);
     curl_multi_setopt(pool->multi, CURLMOPT_SOCKETDATA, pool);
     curl_multi_setopt(pool->multi, CURLMOPT_TIMERFUNCTION, on_due);
@@ -158,6 +109,7 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
     list_init(&c->calls);
     seed(c);
     set_base(c);
+    client_http2_init(c);
     c->epoll = epoll_create1(EPOLL_CLOEXEC);
     if (c->epoll < 0) {
         err_errno(err, "epoll_create");
@@ -171,14 +123,28 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
     return c;
 }
 
+static void free_transfer(struct client_call *call)
+{
+    struct client *c = call->client;
+    curl_multi_remove_handle(c->pools[POOL_TRANSFERS].multi, call->easy);
+    if (!call->alone && c->n_spare < MAX_SPARE) {
+        curl_easy_setopt(call->easy, CURLOPT_ERRORBUFFER, NULL); /* it ends with the call */
+        c->spare[c->n_spare++] = call->easy;
+    } else {
+        curl_easy_cleanup(call->easy);
+    }
+    curl_slist_free_all(call->headers);
+}
+
 static void call_free(struct client_call *call)
 {
     list_remove(&call->link);
-    curl_multi_remove_handle(call->pool->multi, call->easy);
-    curl_easy_cleanup(call->easy);
-    curl_slist_free_all(call->headers);
+    if (call->over_http2)
+        client_http2_drop(call);
+    else
+        free_transfer(call);
     buf_done(&call->reply);
-    free(call->url);
+    free(call->path);
     free(call->body);
     free(call);
 }
@@ -189,6 +155,9 @@ struct client *client_free(struct client *c)
         return NULL;
     list_for_each_safe (call, &c->calls, struct client_call, link)
         call_free(call);
+    while (c->n_spare > 0)
+        curl_easy_cleanup(c->spare[--c->n_spare]);
+    client_http2_free(c);
     for (size_t i = 0; i < POOL_MAX; i++)
         if (c->pools[i].multi)
             curl_multi_cleanup(c->pools[i].multi);
@@ -205,21 +174,26 @@ struct client *client_free(struct client *c)
 
 /* ---- a call ---- */
 
+bool client_take_data(struct client_call *call, long status, const char *data, size_t len)
+{
+    if (call->data && status == 200)
+        return call->data(call->arg, data, len);
+    size_t max = call->data ? ERROR_MAX_BODY : call->max_body;
+    if (len > max - call->reply.len) {
+        call->too_large = true;
+        return false;
+    }
+    buf_append(&call->reply, data, len);
+    return true;
+}
+
 static size_t on_data(char *data, size_t one, size_t len, void *arg)
 {
     struct client_call *call = arg;
     (void)one; /* always 1 */
     long status = 0;
     curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (call->data && status == 200)
-        return call->data(call->arg, data, len) ? len : 0;
-    size_t max = call->data ? ERROR_MAX_BODY : call->max_body;
-    if (len > max - call->reply.len) {
-        call->too_large = true;
-        return 0;
-    }
-    buf_append(&call->reply, data, len);
-    return len;
+    return client_take_data(call, status, data, len) ? len : 0;
 }
 
 /*
@@ -267,7 +241,8 @@ static void set_tls(CURL *easy, const struct kubeconfig *kc)
 static void set_headers(struct client_call *call)
 {
     struct client *c = call->client;
-    struct curl_slist *h = curl_slist_append(NULL, "Accept: application/json");
+    cleanup_free char *accept = xasprintf("Accept: %s", call->accept);
+    struct curl_slist *h = curl_slist_append(NULL, accept);
     h = curl_slist_append(h, "Expect:");
     if (call->body) {
         cleanup_free char *type = xasprintf("Content-Type: %s", call->content_type);
@@ -283,62 +258,81 @@ static void set_headers(struct client_call *call)
     curl_easy_setopt(call->easy, CURLOPT_HTTPHEADER, h);
 }
 
+CURL *client_new_handle(struct client *c)
+{
+    CURL *e = curl_easy_init();
+    if (!e)
+        abort(); /* out of memory, as in xmalloc */
+    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
+    curl_easy_setopt(e, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    curl_easy_setopt(e, CURLOPT_USERAGENT, c->user_agent);
+    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_data);
+    curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_socket);
+    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
+    if (c->connect_to)
+        curl_easy_setopt(e, CURLOPT_CONNECT_TO, c->connect_to);
+    if (c->kc->proxy)
+        curl_easy_setopt(e, CURLOPT_PROXY, c->kc->proxy);
+    set_tls(e, c->kc);
+    return e;
+}
+
+/* Everything that client_new_handle() has not set: the handle may have been another call's before.
+ */
 static void set_transfer(struct client_call *call)
 {
     CURL *e = call->easy;
-    /* Without TLS nothing says early that connections can be shared: do not wait to learn it. */
-    bool shared =
-        call->pool == &call->client->pools[POOL_SHARED] && strncmp(call->url, "https:", 6) == 0;
-    curl_easy_setopt(e, CURLOPT_URL, call->url);
+    cleanup_free char *url = xasprintf("%s%s", call->client->base, call->path);
+    curl_easy_setopt(e, CURLOPT_URL, url); /* it copies */
     curl_easy_setopt(e, CURLOPT_PRIVATE, call);
-    curl_easy_setopt(e, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(e, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(e, CURLOPT_HTTP_VERSION,
-                     shared ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
-    curl_easy_setopt(e, CURLOPT_PIPEWAIT, shared ? 1L : 0L);
-    curl_easy_setopt(e, CURLOPT_USERAGENT, call->client->user_agent);
     curl_easy_setopt(e, CURLOPT_ERRORBUFFER, call->error);
-    curl_easy_setopt(e, CURLOPT_WRITEFUNCTION, on_data);
     curl_easy_setopt(e, CURLOPT_WRITEDATA, call);
-    curl_easy_setopt(e, CURLOPT_SOCKOPTFUNCTION, on_socket);
-    curl_easy_setopt(e, CURLOPT_CONNECTTIMEOUT_MS, 10000L);
     curl_easy_setopt(e, CURLOPT_TIMEOUT_MS, (long)(call->timeout / USEC_PER_MSEC));
-    if (call->client->connect_to)
-        curl_easy_setopt(e, CURLOPT_CONNECT_TO, call->client->connect_to);
-    if (call->client->kc->proxy)
-        curl_easy_setopt(e, CURLOPT_PROXY, call->client->kc->proxy);
     if (call->body) {
         curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(call->body));
         curl_easy_setopt(e, CURLOPT_POSTFIELDS, call->body);
         curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, call->method);
+    } else {
+        curl_easy_setopt(e, CURLOPT_CUSTOMREQUEST, NULL);
+        curl_easy_setopt(e, CURLOPT_HTTPGET, 1L);
     }
+}
+
+void client_transfer(struct client_call *call)
+{
+    struct client *c = call->client;
+    bool spare = !call->alone && c->n_spare > 0;
+    call->easy = spare ? c->spare[--c->n_spare] : client_new_handle(c);
+    set_transfer(call);
+    set_headers(call);
+    curl_multi_add_handle(c->pools[POOL_TRANSFERS].multi, call->easy);
 }
 
 struct client_call *client_send(struct client *c, const struct client_request *request)
 {
     struct client_call *call = xcalloc(1, sizeof *call);
     call->client = c;
-    call->pool = &c->pools[request->alone ? POOL_ALONE : POOL_SHARED];
     call->verb = request->verb;
     call->resource = request->resource;
     call->method = request->method;
     call->content_type = request->content_type;
-    call->url = xasprintf("%s%s", c->base, request->path);
+    call->accept = request->accept ? request->accept : "application/json";
+    call->path = xstrdup(request->path);
     call->body = xstrdup_null(request->body);
+    call->alone = request->alone;
     call->timeout = request->timeout;
     call->max_body = request->max_body ? request->max_body : DEFAULT_MAX_BODY;
     call->data = request->data;
     call->done = request->done;
     call->arg = request->arg;
     call->started = usec_now();
-    call->easy = curl_easy_init();
-    if (!call->easy)
-        abort(); /* out of memory, as in xmalloc */
+    list_init(&call->queue);
     list_push(&c->calls, &call->link);
-    set_transfer(call);
-    set_tls(call->easy, c->kc);
-    set_headers(call);
-    curl_multi_add_handle(call->pool->multi, call->easy);
+    if (c->http2 && !call->alone)
+        client_http2_start(call);
+    else
+        client_transfer(call);
     return call;
 }
 
@@ -357,56 +351,84 @@ static bool retry_with_new_token(struct client_call *call, long status)
         return false;
     call->retried = true;
     buf_clear(&call->reply);
-    curl_multi_remove_handle(call->pool->multi, call->easy);
+    if (call->over_http2) {
+        client_http2_start(call);
+        return true;
+    }
+    CURLM *multi = c->pools[POOL_TRANSFERS].multi;
+    curl_multi_remove_handle(multi, call->easy);
     set_headers(call);
-    curl_multi_add_handle(call->pool->multi, call->easy);
+    curl_multi_add_handle(multi, call->easy);
     return true;
 }
 
-/* libcurl 7.88 keeps an HTTP/2 connection whose streams time out: the next request must not meet it
- * again (seen: eight timeouts in a row on one connection). */
-static void drop_stalled(struct client_call *call, CURLcode code)
+/* JSON without escaped NULs; protobuf as it is, but for a Status. */
+static void make_readable(struct buf *body)
 {
-    curl_socket_t fd = CURL_SOCKET_BAD;
-    if (code == CURLE_OPERATION_TIMEDOUT && call->pool == &call->client->pools[POOL_SHARED] &&
-        curl_easy_getinfo(call->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK &&
-        fd != CURL_SOCKET_BAD)
-        shutdown(fd, SHUT_RDWR);
+    if (!body->len)
+        return;
+    if (!proto_is(body->data, body->len)) {
+        field_scrub(body->data, body->len);
+        return;
+    }
+    cleanup_free char *status = proto_status_text(body->data, body->len);
+    if (status) {
+        buf_clear(body);
+        buf_puts(body, status);
+    }
 }
 
-static void finish(struct client_call *call, CURLcode code)
+static void finish(struct client_call *call, long status, const char *error)
 {
     struct client *c = call->client;
-    drop_stalled(call, code);
-    if (call->reply.len)
-        field_scrub(call->reply.data, call->reply.len);
-    struct client_reply reply = {
-        .body = buf_str(&call->reply), .len = call->reply.len, .too_large = call->too_large};
-    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &reply.status);
-    if (code == CURLE_OK && retry_with_new_token(call, reply.status))
+    make_readable(&call->reply);
+    if (!error && retry_with_new_token(call, status))
         return;
-    if (call->too_large)
-        reply.error = "the reply is too large";
-    else if (code != CURLE_OK)
-        reply.error = *call->error ? call->error : curl_easy_strerror(code);
+    struct client_reply reply = {.status = status,
+                                 .error = call->too_large ? "the reply is too large" : error,
+                                 .body = buf_str(&call->reply),
+                                 .len = call->reply.len,
+                                 .too_large = call->too_large};
     api_metrics_request(c->metrics, call->verb, call->resource, reply.status,
                         usec_now() - call->started);
     call->done(call->arg, &reply);
     call_free(call);
 }
 
+static void finish_transfer(struct client_call *call, CURLcode code)
+{
+    long status = 0;
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    const char *error = *call->error ? call->error : curl_easy_strerror(code);
+    finish(call, status, code == CURLE_OK ? NULL : error);
+}
+
+/* Whether there was any. */
+static bool finish_streams(struct client *c)
+{
+    bool any = !list_empty(&c->ended);
+    while (!list_empty(&c->ended)) {
+        struct client_call *call = CONTAINER_OF(c->ended.next, struct client_call, queue);
+        list_remove(&call->queue);
+        finish(call, call->stream.status, call->failed ? call->error : NULL);
+    }
+    return any;
+}
+
 static void finish_all(struct client *c)
 {
     int left;
     CURLMsg *msg;
-    for (size_t i = 0; i < POOL_MAX; i++)
-        while ((msg = curl_multi_info_read(c->pools[i].multi, &left))) {
-            if (msg->msg != CURLMSG_DONE)
-                continue;
-            struct client_call *call = NULL;
-            curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, (char **)&call);
-            finish(call, msg->data.result);
-        }
+    void *of = NULL;
+    while ((msg = curl_multi_info_read(c->pools[POOL_TRANSFERS].multi, &left))) {
+        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &of);
+        finish_transfer(of, msg->data.result); /* CURLMSG_DONE, there is no other */
+    }
+    while ((msg = curl_multi_info_read(c->pools[POOL_CONNECTIONS].multi, &left))) {
+        curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &of);
+        client_http2_connected(of, msg->data.result);
+    }
+    finish_streams(c);
 }
 
 /* ---- the loop ---- */
@@ -436,12 +458,13 @@ static usec_t next_due(const struct client *c)
 static void run_due(struct client *c)
 {
     int running;
-    fire_timers(c);
+    /* Requests first: what a timer then works on is worked on while the server does its part. */
     for (size_t i = 0; i < POOL_MAX; i++)
         if (c->pools[i].due <= usec_now()) {
             c->pools[i].due = USEC_NEVER; /* libcurl sets it anew */
             curl_multi_socket_action(c->pools[i].multi, CURL_SOCKET_TIMEOUT, 0, &running);
         }
+    fire_timers(c);
     finish_all(c);
 }
 
@@ -451,6 +474,10 @@ static void run_socket(const struct epoll_event *ev)
     int running, mask = 0;
     if (!i)
         return;
+    if (i->connection) {
+        client_http2_event(i->connection);
+        return;
+    }
     if (ev->events & EPOLLIN)
         mask |= CURL_CSELECT_IN;
     if (ev->events & EPOLLOUT)
@@ -473,6 +500,9 @@ void client_run(struct client *c, usec_t limit, int fd)
 {
     watch_extra(c, fd);
     run_due(c);
+    do
+        client_http2_flush(c);
+    while (finish_streams(c)); /* who is called back may send anew */
     usec_t now = usec_now(), due = next_due(c);
     usec_t sleep = due < now ? 0 : due - now;
     if (sleep > limit)

@@ -8,11 +8,10 @@
  *      to do (or `fd` is readable).
  *   4. client_free() drops every request that is still under way without calling back.
  *
- * Short requests share an HTTP/2 connection where the server speaks it (TLS only), and use one
- * HTTP/1.1 connection each where it does not. Lists and watches (`alone`) always have an HTTP/1.1
- * connection of their own: they must not stand in the way of a binding, and libcurl 7.88 loses the
- * end of an HTTP/2 stream now and then when long streams share the connection (seen: one list page
- * in about two hundred hung until something else was sent). A request that is answered 401 is sent
+ * Short requests share an HTTP/2 connection where the server speaks it (TLS only): what is sent
+ * until client_run() leaves together. Otherwise each uses one HTTP/1.1 connection, as lists and
+ * watches (`alone`) always do: they must not stand in the way of a binding. A request is sent again
+ * by itself only when the server says that it has not looked at it, and, when it is answered 401,
  * once more when the token may be had anew. `done` is called exactly once, unless the call is
  * cancelled. Inside `data` nothing may be sent or cancelled: return false to end the request.
  */
@@ -29,7 +28,7 @@ struct client_call;
 struct client_reply {
     long status;       /* 0: there was none */
     const char *error; /* NULL: the reply is whole; else what went wrong below HTTP */
-    const char *body;  /* never NULL; NUL-terminated */
+    const char *body;  /* never NULL; NUL-terminated; what is said of an error is JSON always */
     size_t len;
     bool too_large; /* the body exceeded max_body */
 };
@@ -53,6 +52,7 @@ struct client_request {
     const char *method;          /* "GET", "POST", "PATCH"; constant */
     const char *path;            /* with query; copied */
     const char *content_type;    /* of the body; constant */
+    const char *accept;          /* NULL: JSON; constant */
     const char *body;            /* NULL: none; copied */
     bool alone;                  /* long: on a connection of its own */
     usec_t timeout;              /* 0: none */

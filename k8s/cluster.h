@@ -26,9 +26,10 @@ struct cluster_sink {
 
 struct cluster_ops {
     /*
-     * Carries out a BIND, READ_POD, NOMINATE, EVICT, STATUS or EVENT effect; copies what it needs
-     * and returns at once. BIND and READ_POD are answered by an event. The built-in cluster also
-     * takes the REPLY_* effects of calls it asked itself (their ids have CLUSTER_CALL set).
+     * Carries out a BIND, READ_POD, NOMINATE, UNGATE, EVICT, TELL, STATUS or EVENT effect; copies
+     * what it needs and returns at once. BIND and READ_POD are answered by an event. The built-in
+     * cluster also takes the REPLY_* effects of calls it asked itself (their ids have CLUSTER_CALL
+     * set).
      */
     void (*apply)(struct cluster *c, usec_t now, const struct gang_effect *effect);
     /* Does what is due at `now`. */

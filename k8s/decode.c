@@ -21,6 +21,22 @@ int decode_metadata(const json_t *object, const char *kind, struct decoded_metad
     return 0;
 }
 
+int64_t decode_version_text(const char *text)
+{
+    int64_t version = 0;
+    size_t n = text ? strspn(text, "0123456789") : 0;
+    if (n == 0 || n > 18 || text[n]) /* opaque: only compared, so what is no number is no loss */
+        return 0;
+    for (; *text; text++)
+        version = version * 10 + (*text - '0');
+    return version;
+}
+
+int64_t decode_version(const struct decoded_metadata *meta)
+{
+    return decode_version_text(field_peek(meta->json, "resourceVersion", NULL));
+}
+
 static bool taint_effect(const char *text, enum gang_taint_effect *ret)
 {
     static const char *const effects[] = {

@@ -21,6 +21,8 @@ struct dialect;
 struct gang_node_facts *decode_node(const json_t *node, struct err *err);
 /* Also finds the pod's link by asking every dialect, see dialect.h. */
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
+/* A resourceVersion as in struct gang_pod_facts: 0 for NULL and what is no number. */
+int64_t decode_version_text(const char *text);
 /* Whether a PodGroup is to be made (or may be) for a pod that is not bound; then awaits_group says
  * so, and nobody may take it for an ordinary pod. rules NULL: for none. */
 bool decode_awaits(const struct workload_rules *rules, const json_t *pod,

@@ -18,6 +18,8 @@ struct decoded_metadata {
 
 int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
                     struct err *err);
+/* metadata.resourceVersion as in struct gang_pod_facts. */
+int64_t decode_version(const struct decoded_metadata *meta);
 /* The PodGroup that a pod is in, what it declares of it, and its part there. f->ns is set. */
 void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct gang_pod_facts *f);
 /* One entry of matchExpressions, or (on_name) of a node selector's matchFields. */
@@ -31,6 +33,10 @@ int decode_node_terms(const json_t *selector, struct gang_term **ret, size_t *re
                       struct err *err);
 /* affinity and topologySpreadConstraints; the pod's labels are to be there already. */
 int decode_rules(const json_t *spec, struct gang_pod_facts *f, struct err *err);
+/* Notes a constraint that is not in the facts; the first one noted stays. */
+void decode_beyond(struct gang_pod_facts *f, const char *what);
+/* What of the spec is not in the facts, of those fields that nothing else here reads. */
+void decode_exactness(const json_t *spec, struct gang_pod_facts *f);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);
 
 #endif

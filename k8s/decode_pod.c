@@ -257,8 +257,10 @@ static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struc
         field_string(json, "effect", &effect, err) < 0)
         return -1;
     /* Numeric comparison (alpha in 1.36) is not modelled: such a toleration tolerates nothing. */
-    if (str_eq(op_text, "Gt") || str_eq(op_text, "Lt"))
+    if (str_eq(op_text, "Gt") || str_eq(op_text, "Lt")) {
+        decode_beyond(f, "a toleration that compares numbers");
         return 0;
+    }
     f->n_tolerations++;
     t->value = xstrdup("");
     t->exists = str_eq(op_text, "Exists");
@@ -298,7 +300,10 @@ static int decode_gates(const json_t *spec, struct gang_pod_facts *f, struct err
         const char *name = "";
         if (field_string(json_array_get(gates, i), "name", &name, err) < 0)
             return err_wrap(err, "schedulingGates[%zu]", i);
-        f->gates[f->n_gates++] = xstrdup(name);
+        if (str_eq(name, GANG_GATE))
+            f->gated = true;
+        else
+            f->gates[f->n_gates++] = xstrdup(name);
     }
     return 0;
 }
@@ -354,6 +359,7 @@ static int decode_spec(const json_t *spec, struct gang_pod_facts *f, struct err 
     f->priority = (int32_t)priority;
     if (f->node && !*f->node)
         free(STEAL(f->node));
+    decode_exactness(spec, f);
     return 0;
 }
 
@@ -411,6 +417,8 @@ static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
     {
         if (json_is_string(value) && f->labels.n < FIELD_MAX_ITEMS)
             gang_kvs_add(&f->labels, key, json_string_value(value));
+        else
+            decode_beyond(f, "labels that muster does not read");
     }
 }
 
@@ -434,6 +442,7 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     f->ns = xstrdup(meta.ns);
     f->name = xstrdup(meta.name);
     f->uid = xstrdup(meta.uid);
+    f->version = decode_version(&meta);
     f->created = meta.created;
     f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
     decode_labels(meta.json, f);

@@ -108,11 +108,13 @@ static bool selects_all(const json_t *selector)
            json_array_size(json_object_get(selector, "matchExpressions")) == 0;
 }
 
-/* One term into *s, if it is modelled: over hosts, with something selected in namespaces that are
- * known by name. Of a namespaceSelector beside names, the names are. Source: newAffinityTerm,
- * getNamespacesFromPodAffinityTerm. */
+enum { SELECTS_NOBODY, BEYOND, PARTLY, MODELLED };
+
+/* How much of one term, which goes into *s, is modelled: over hosts, with something selected in
+ * namespaces that are known by name. Of a namespaceSelector beside names, the names are. Source:
+ * newAffinityTerm, getNamespacesFromPodAffinityTerm. */
 static int decode_apart(const json_t *json, const struct gang_kvs *labels, struct gang_selector *s,
-                        bool *modelled, struct err *err)
+                        int *how, struct err *err)
 {
     const char *key = NULL;
     const json_t *selector = NULL, *spaces = NULL;
@@ -127,9 +129,32 @@ static int decode_apart(const json_t *json, const struct gang_kvs *labels, struc
         merge_keys(json, "mismatchLabelKeys", MATCH_NOT_IN, labels, &s->term, err) < 0)
         return -1;
     s->all_namespaces = selects_all(spaces);
-    *modelled = str_eq(key, GANG_HOSTNAME) && selector &&
-                (!spaces || s->all_namespaces || s->n_namespaces > 0);
+    *how = !selector                      ? SELECTS_NOBODY
+           : !str_eq(key, GANG_HOSTNAME)  ? BEYOND
+           : !spaces || s->all_namespaces ? MODELLED
+           : s->n_namespaces > 0          ? PARTLY
+                                          : BEYOND;
     return 0;
+}
+
+/* A term that is not modelled, or not all of it: whom it selects is kept, or more than that. */
+static void shun(const json_t *json, struct gang_pod_facts *f, size_t *values)
+{
+    struct gang_selector s = {.n_namespaces = 0};
+    struct err err;
+    int how;
+    decode_beyond(f, "anti-affinity that is not over hosts");
+    if (f->n_shuns == 0)
+        f->shuns = xcalloc(MAX_RULES, sizeof *f->shuns);
+    decode_apart(json, &f->labels, &s, &how, &err); /* it was read once already */
+    s.all_namespaces |= json_object_get(json, "namespaceSelector") != NULL;
+    if (!within_bounds(&s, f->n_shuns + 1, values)) {
+        gang_selector_done(&s);
+        s.all_namespaces = true;
+    }
+    if (f->n_shuns == MAX_RULES)
+        gang_selector_done(&f->shuns[--f->n_shuns]);
+    f->shuns[f->n_shuns++] = s;
 }
 
 static int decode_anti_affinity(const json_t *affinity, struct gang_pod_facts *f, size_t *values,
@@ -141,15 +166,31 @@ static int decode_anti_affinity(const json_t *affinity, struct gang_pod_facts *f
         return err_wrap(err, "affinity");
     f->apart = xcalloc(json_array_size(list), sizeof *f->apart);
     for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *json = json_array_get(list, i);
         struct gang_selector *s = &f->apart[f->n_apart++];
-        bool modelled = false;
-        if (decode_apart(json_array_get(list, i), &f->labels, s, &modelled, err) < 0)
+        int how = SELECTS_NOBODY;
+        if (decode_apart(json, &f->labels, s, &how, err) < 0)
             return err_wrap(err, "required pod anti-affinity[%zu]", i);
-        if (!modelled || !within_bounds(s, f->n_apart, values)) {
+        bool kept = how >= PARTLY && within_bounds(s, f->n_apart, values);
+        if (!kept) {
             gang_selector_done(s);
             f->n_apart--;
         }
+        if (how != SELECTS_NOBODY && (how != MODELLED || !kept))
+            shun(json, f, values);
     }
+    return 0;
+}
+
+static int decode_affinity_to_pods(const json_t *affinity, struct gang_pod_facts *f,
+                                   struct err *err)
+{
+    const json_t *to = NULL, *list = NULL;
+    if (field_object(affinity, "podAffinity", &to, err) < 0 ||
+        field_array(to, "requiredDuringSchedulingIgnoredDuringExecution", &list, err) < 0)
+        return err_wrap(err, "affinity");
+    if (json_array_size(list))
+        decode_beyond(f, "required pod affinity");
     return 0;
 }
 
@@ -207,12 +248,21 @@ static int decode_spreads(const json_t *spec, struct gang_pod_facts *f, size_t *
     f->spreads = xcalloc(json_array_size(list), sizeof *f->spreads);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *json = json_array_get(list, i);
-        if (!str_eq(field_peek(json, "topologyKey", NULL), GANG_HOSTNAME) || !is_required(json))
+        if (!is_required(json))
             continue;
+        if (!str_eq(field_peek(json, "topologyKey", NULL), GANG_HOSTNAME)) {
+            decode_beyond(f, "topology spread that is not over hosts");
+            continue;
+        }
         struct gang_spread *s = &f->spreads[f->n_spreads++];
         if (decode_spread(json, &f->labels, s, err) < 0)
             return err_wrap(err, "topologySpreadConstraints[%zu]", i);
-        if (counts_none(json, s) || !within_bounds(&s->selector, f->n_spreads, values)) {
+        bool bounded = within_bounds(&s->selector, f->n_spreads, values);
+        if (!bounded)
+            decode_beyond(f, "more topology spread than muster reads");
+        if (counts_none(json, s)) /* what is left of it: the node must have the label */
+            decode_beyond(f, "topology spread that counts no pods");
+        if (counts_none(json, s) || !bounded) {
             gang_selector_done(&s->selector);
             f->n_spreads--;
             continue;
@@ -228,7 +278,8 @@ int decode_rules(const json_t *spec, struct gang_pod_facts *f, struct err *err)
     size_t values = 0;
     if (field_object(spec, "affinity", &affinity, err) < 0 ||
         decode_node_affinity(affinity, f, err) < 0 ||
-        decode_anti_affinity(affinity, f, &values, err) < 0)
+        decode_anti_affinity(affinity, f, &values, err) < 0 ||
+        decode_affinity_to_pods(affinity, f, err) < 0)
         return -1;
     return decode_spreads(spec, f, &values, err);
 }

@@ -115,6 +115,29 @@ void discover_again(struct discover *d)
     ask_later(d, d->absences++, ASK_FIRST);
 }
 
+static void on_policies(void *arg, const struct client_reply *reply)
+{
+    (void)arg;
+    cleanup_json json_t *list =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    if (list && !has_resource(list, "mutatingadmissionpolicies"))
+        log_warning(
+            "gates.enabled: this API server has no MutatingAdmissionPolicy (Kubernetes 1.36 "
+            "or newer has it): no pod gets the scheduling gate, only those wait behind it "
+            "that are created with it",
+            "gate", GANG_GATE, NULL);
+}
+
+void discover_policies(struct client *c)
+{
+    client_send(c, &(struct client_request){.verb = "get",
+                                            .resource = "apis",
+                                            .method = "GET",
+                                            .path = "/apis/admissionregistration.k8s.io/v1",
+                                            .timeout = ASK_TIMEOUT,
+                                            .done = on_policies});
+}
+
 struct discover *discover_free(struct discover *d)
 {
     if (!d)

@@ -20,6 +20,8 @@ struct discover *discover_start(struct client *c, const struct dialect *dialect,
                                 void *arg);
 /* It was served and is no longer: ask again. */
 void discover_again(struct discover *d);
+/* Says it, once, where the API server cannot set muster's scheduling gate by itself. */
+void discover_policies(struct client *c);
 struct discover *discover_free(struct discover *d);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "k8s/field.h"
 #include "k8s/watch.h"
@@ -463,20 +464,12 @@ enum owner_state owners_find(struct owners *o, const char *ns, const struct work
 
 /* ---- following ---- */
 
-/* FNV-1a, 64 bits. */
-static uint64_t hash_text(uint64_t h, const char *text)
-{
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        h = (h ^ *p) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* Changes when the spec (which has a generation), labels or annotations do; never 0. */
 static uint64_t mark_of(const json_t *object)
 {
     static const char *const parts[] = {"generation", "labels", "annotations"};
     const json_t *metadata = json_object_get(object, "metadata");
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    uint64_t h = HASH_START;
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
         const json_t *part = json_object_get(metadata, parts[i]);
         cleanup_free char *text =

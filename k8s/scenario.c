@@ -469,6 +469,15 @@ static const struct config_time {
     {"starvationSeconds", offsetof(struct gang_config, starvation)},
 };
 
+static const struct config_count {
+    const char *key;
+    int64_t least;
+    size_t offset;
+} config_counts[] = {
+    {"maxHolds", 1, offsetof(struct gang_config, max_holds)},
+    {"commitTogether", 0, offsetof(struct gang_config, together)},
+};
+
 /* One of two words; without words true or false. */
 static const struct config_switch {
     const char *key, *off, *on;
@@ -477,6 +486,9 @@ static const struct config_switch {
     {"strictOrder", NULL, NULL, offsetof(struct gang_config, strict_order)},
     {"onFailedCommit", "complete", "evict", offsetof(struct gang_config, evict_on_failed_commit)},
     {"belowMinimum", "leave", "requeue", offsetof(struct gang_config, requeue_below_minimum)},
+    {"express", NULL, NULL, offsetof(struct gang_config, express)},
+    {"gates.enabled", NULL, NULL, offsetof(struct gang_config, gates)},
+    {"gates.showToAutoscaler", NULL, NULL, offsetof(struct gang_config, show_gated)},
 };
 
 static int read_switch(const struct loader *l, const struct config_switch *s, bool *ret)
@@ -498,11 +510,14 @@ static int apply_config(const struct loader *l, struct gang_config *config)
 {
     const json_t *json = l->s->config;
     enum { N_TIMES = ARRAY_SIZE(config_times), N_SWITCHES = ARRAY_SIZE(config_switches) };
-    const char *keys[N_TIMES + N_SWITCHES + 2] = {"maxHolds"};
+    enum { N_COUNTS = ARRAY_SIZE(config_counts) };
+    const char *keys[N_TIMES + N_SWITCHES + N_COUNTS + 1] = {NULL};
     for (size_t i = 0; i < N_TIMES; i++)
-        keys[1 + i] = config_times[i].key;
+        keys[i] = config_times[i].key;
     for (size_t i = 0; i < N_SWITCHES; i++)
-        keys[1 + N_TIMES + i] = config_switches[i].key;
+        keys[N_TIMES + i] = config_switches[i].key;
+    for (size_t i = 0; i < N_COUNTS; i++)
+        keys[N_TIMES + N_SWITCHES + i] = config_counts[i].key;
     if (check_keys(l, "config", json, keys) < 0)
         return -1;
     for (size_t i = 0; i < N_TIMES; i++) {
@@ -515,10 +530,14 @@ static int apply_config(const struct loader *l, struct gang_config *config)
         if (read_switch(l, &config_switches[i], field) < 0)
             return -1;
     }
-    int64_t holds = (int64_t)config->max_holds;
-    if (read_count(l, "config", json, "maxHolds", 1, 500000, &holds) < 0)
-        return -1;
-    config->max_holds = (size_t)holds;
+    for (size_t i = 0; i < N_COUNTS; i++) {
+        size_t *field = (size_t *)(void *)((char *)config + config_counts[i].offset);
+        int64_t count = (int64_t)*field;
+        if (read_count(l, "config", json, config_counts[i].key, config_counts[i].least, 500000,
+                       &count) < 0)
+            return -1;
+        *field = (size_t)count;
+    }
     return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "k8s/field.h"
@@ -12,11 +13,14 @@
 #define PAGE_TIMEOUT    (60 * USEC_PER_SEC)
 #define HEALTHY         (10 * USEC_PER_SEC) /* a watch that lived so long was no failure */
 #define TIMEOUT_SECONDS 290                 /* up to twice that, at random */
+#define PAGE_JSON       500                 /* a page of JSON is a tree of ten times its size */
+#define PAGE_PROTO      2000
+#define FRAME_HEAD      4 /* a frame of a protobuf watch begins with its length */
 
+/* There is one for each object of the cluster, so it is small: versions and UIDs are only compared,
+ * and digests of them will do; the name is the key. */
 struct known {
-    char *ns, *name;
-    char *version; /* resourceVersion */
-    char *uid;
+    uint64_t version, uid;
     uint32_t seen; /* number of the list that had it last */
     bool given;    /* set() took it */
     bool reported; /* logged as unreadable */
@@ -39,12 +43,14 @@ struct watch {
     usec_t started; /* of the watch under way */
     usec_t heard;   /* when it last said something */
 
-    int page; /* asked for; shrinks when pages are too large */
+    int page;    /* asked for; shrinks when pages are too large */
+    bool shrunk; /* it did: it does not grow again */
     uint32_t list_number;
-    char *token;   /* continue */
-    char *version; /* from where to watch */
-    struct buf line;
-    struct err broken; /* why the stream was cut off by us */
+    char *token;        /* continue */
+    char *version;      /* from where to watch */
+    struct buf line;    /* or frame, that has begun to arrive */
+    bool begun, framed; /* the watch said something; in protobuf */
+    struct err broken;  /* why the stream was cut off by us */
 };
 
 static void list_page(struct watch *w);
@@ -52,36 +58,27 @@ static void watch_begin(struct watch *w);
 
 /* ---- what is known ---- */
 
-static void known_free(struct known *k)
-{
-    free(k->ns);
-    free(k->name);
-    free(k->version);
-    free(k->uid);
-    free(k);
-}
-
 static char *key_of(const char *ns, const char *name)
 {
     return xasprintf("%s/%s", ns, name);
 }
 
-static void take_back(struct watch *w, struct known *k)
+static void take_back(struct watch *w, const char *key, struct known *k)
 {
+    const char *slash = strchr(key, '/');
+    cleanup_free char *ns = xstrndup(key, (size_t)(slash - key)), *name = xstrdup(slash + 1);
     if (k->given)
-        w->o.gone(w->o.arg, k->ns, k->name);
+        w->o.gone(w->o.arg, ns, name);
     k->given = false;
 }
 
-static void forget(struct watch *w, struct known *k)
+static void forget(struct watch *w, const char *key, struct known *k)
 {
-    take_back(w, k);
-    cleanup_free char *key = key_of(k->ns, k->name);
-    map_remove(&w->known, key);
-    known_free(k);
+    take_back(w, key, k);
+    free(map_remove(&w->known, key));
 }
 
-static void give(struct watch *w, struct known *k, json_t *object)
+static void give(struct watch *w, const char *key, struct known *k, json_t *object)
 {
     struct err err;
     if (w->o.set(w->o.arg, object, &err) == 0) {
@@ -89,7 +86,7 @@ static void give(struct watch *w, struct known *k, json_t *object)
         k->reported = false;
         return;
     }
-    take_back(w, k);
+    take_back(w, key, k);
     api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
     if (!k->reported)
         log_error("an object cannot be read and is left out", "resource", w->o.resource, "error",
@@ -97,14 +94,11 @@ static void give(struct watch *w, struct known *k, json_t *object)
     k->reported = true;
 }
 
-static struct known *learn(struct watch *w, const char *ns, const char *name)
+static struct known *learn(struct watch *w, const char *key)
 {
-    cleanup_free char *key = key_of(ns, name);
     struct known *k = map_get(&w->known, key);
     if (!k) {
         k = xcalloc(1, sizeof *k);
-        k->ns = xstrdup(ns);
-        k->name = xstrdup(name);
         map_set(&w->known, key, k);
     }
     return k;
@@ -134,20 +128,21 @@ static int take_object(struct watch *w, json_t *object, struct err *err)
     struct identity id;
     if (identify(object, &id, err) < 0)
         return -1;
-    struct known *k = learn(w, id.ns, id.name);
+    cleanup_free char *key = key_of(id.ns, id.name);
+    struct known *k = learn(w, key);
+    uint64_t version = hash_text(HASH_START, id.version), uid = hash_text(HASH_START, id.uid);
+    bool is_new = k->seen == 0;
     k->seen = w->list_number;
-    if (str_eq(k->version, id.version))
+    if (!is_new && k->version == version)
         return 0;
-    if (k->uid && !str_eq(k->uid, id.uid)) {
+    if (!is_new && k->uid != uid) {
         /* Deleted and created anew while we did not look. */
-        take_back(w, k);
+        take_back(w, key, k);
         k->reported = false;
     }
-    free(k->version);
-    free(k->uid);
-    k->version = xstrdup(id.version);
-    k->uid = xstrdup(id.uid);
-    give(w, k, object);
+    k->version = version;
+    k->uid = uid;
+    give(w, key, k, object);
     return 0;
 }
 
@@ -159,7 +154,7 @@ static int drop_object(struct watch *w, const json_t *object, struct err *err)
     cleanup_free char *key = key_of(id.ns, id.name);
     struct known *k = map_get(&w->known, key);
     if (k)
-        forget(w, k);
+        forget(w, key, k);
     return 0;
 }
 
@@ -221,6 +216,7 @@ static void list_failed(struct watch *w, const struct client_reply *reply)
     client_reply_error(reply, &err);
     if (reply->too_large && w->page > 1) {
         w->page = w->page > 4 ? w->page / 4 : 1;
+        w->shrunk = true;
         start_over(w);
         list_page(w);
     } else if (!reply->error && reply->status == 404 && w->o.missing) {
@@ -246,7 +242,7 @@ static void sweep(struct watch *w)
     map_for_each (e, &w->known) {
         struct known *k = e->value;
         if (k->seen != w->list_number)
-            forget(w, k);
+            forget(w, e->key, k);
     }
 }
 
@@ -264,23 +260,59 @@ static void list_complete(struct watch *w)
     watch_begin(w);
 }
 
-static int read_page(struct watch *w, const struct client_reply *reply, struct err *err)
+/* What a list says of itself: where to watch from, and whether more is to come. */
+static int take_list_meta(struct watch *w, const json_t *meta, struct err *err)
+{
+    const char *version = field_peek(meta, "resourceVersion", NULL);
+    const char *token = field_peek(meta, "continue", NULL);
+    if (!version)
+        return err_set(err, ERR_INVALID, "the reply is not a list with a resourceVersion");
+    set_text(&w->version, version);
+    set_text(&w->token, token && *token ? token : NULL);
+    return 0;
+}
+
+static int read_json_page(struct watch *w, const struct client_reply *reply, struct err *err)
 {
     json_error_t at;
     cleanup_json json_t *list = json_loadb(reply->body, reply->len, 0, &at);
     if (!list)
         return err_set(err, ERR_INVALID, "the list is not JSON: %s", at.text);
     json_t *items = json_object_get(list, "items");
-    const char *version = field_peek(list, "metadata", "resourceVersion", NULL);
-    if (!version || (items && !json_is_array(items) && !json_is_null(items)))
+    if (items && !json_is_array(items) && !json_is_null(items))
         return err_set(err, ERR_INVALID, "the reply is not a list with a resourceVersion");
+    if (take_list_meta(w, json_object_get(list, "metadata"), err) < 0)
+        return -1;
     for (size_t i = 0; i < json_array_size(items); i++)
         if (take_object(w, json_array_get(items, i), err) < 0)
             return -1;
-    set_text(&w->version, version);
-    const char *token = field_peek(list, "metadata", "continue", NULL);
-    set_text(&w->token, token && *token ? token : NULL);
     return 0;
+}
+
+/* One tree at a time. */
+static int read_proto_page(struct watch *w, const struct client_reply *reply, struct err *err)
+{
+    struct proto_list list;
+    cleanup_json json_t *meta = proto_list_begin(&list, reply->body, reply->len, err);
+    if (!meta || take_list_meta(w, meta, err) < 0)
+        return -1;
+    json_t *item;
+    while ((item = proto_list_next(&list, w->o.proto, err)) != NULL) {
+        int r = take_object(w, item, err);
+        json_decref(item);
+        if (r < 0)
+            return -1;
+    }
+    return err->code == ERR_NONE ? 0 : -1;
+}
+
+static int read_page(struct watch *w, const struct client_reply *reply, struct err *err)
+{
+    if (!w->o.proto || !proto_is(reply->body, reply->len))
+        return read_json_page(w, reply, err);
+    if (w->page == PAGE_JSON && !w->o.page && !w->shrunk)
+        w->page = PAGE_PROTO;
+    return read_proto_page(w, reply, err);
 }
 
 static void on_list(void *arg, const struct client_reply *reply)
@@ -302,6 +334,11 @@ static void on_list(void *arg, const struct client_reply *reply)
     }
 }
 
+static const char *accept_of(const struct watch *w)
+{
+    return w->o.proto ? PROTO_ACCEPT : NULL;
+}
+
 static void list_page(struct watch *w)
 {
     if (!w->token)
@@ -316,6 +353,7 @@ static void list_page(struct watch *w)
                                                               .resource = w->o.resource,
                                                               .method = "GET",
                                                               .path = buf_str(&path),
+                                                              .accept = accept_of(w),
                                                               .alone = true,
                                                               .timeout = PAGE_TIMEOUT,
                                                               .max_body = w->o.max_page,
@@ -333,12 +371,22 @@ static int take_bookmark(struct watch *w, const json_t *object, struct err *err)
     return 0;
 }
 
-static int take_line(struct watch *w, const char *line, size_t len, struct err *err)
+static json_t *event_of(const struct watch *w, const char *line, size_t len, struct err *err)
 {
     json_error_t at;
-    cleanup_json json_t *event = json_loadb(line, len, 0, &at);
+    if (w->framed)
+        return proto_event(w->o.proto, line, len, err);
+    json_t *event = json_loadb(line, len, 0, &at);
     if (!event)
-        return err_set(err, ERR_INVALID, "a line of the watch is not JSON: %s", at.text);
+        err_set(err, ERR_INVALID, "a line of the watch is not JSON: %s", at.text);
+    return event;
+}
+
+static int take_line(struct watch *w, const char *line, size_t len, struct err *err)
+{
+    cleanup_json json_t *event = event_of(w, line, len, err);
+    if (!event)
+        return -1;
     const char *type = field_peek(event, "type", NULL);
     json_t *object = json_object_get(event, "object");
     if (!type || !json_is_object(object))
@@ -370,33 +418,81 @@ static bool cut_off(struct watch *w)
     return false;
 }
 
-static bool on_watch_data(void *arg, const char *data, size_t len)
+static bool too_long(struct watch *w)
 {
-    struct watch *w = arg;
-    w->heard = usec_now();
+    err_set(&w->broken, ERR_INVALID, "a line of the watch is longer than %zu bytes", w->o.max_line);
+    return cut_off(w);
+}
+
+/* An event is there as a whole. */
+static bool take_whole(struct watch *w, const char *line, size_t len)
+{
+    if (len > 0 && take_line(w, line, len, &w->broken) < 0)
+        return cut_off(w);
+    if (len > 0)
+        api_metrics_count(w->metrics, "watch_events_total", "resource", w->o.resource);
+    recovered(w);
+    buf_clear(&w->line);
+    return true;
+}
+
+/* JSON, an event a line. */
+static bool take_lines(struct watch *w, const char *data, size_t len)
+{
     while (len > 0) {
         const char *end = memchr(data, '\n', len);
         size_t piece = end ? (size_t)(end - data) : len;
-        if (piece > w->o.max_line - w->line.len) {
-            err_set(&w->broken, ERR_INVALID, "a line of the watch is longer than %zu bytes",
-                    w->o.max_line);
-            return cut_off(w);
-        }
+        if (piece > w->o.max_line - w->line.len)
+            return too_long(w);
         buf_append(&w->line, data, piece);
         if (!end)
             return true;
         if (w->line.len > 0)
             field_scrub(w->line.data, w->line.len);
-        if (w->line.len > 0 && take_line(w, w->line.data, w->line.len, &w->broken) < 0)
-            return cut_off(w);
-        if (w->line.len > 0)
-            api_metrics_count(w->metrics, "watch_events_total", "resource", w->o.resource);
-        recovered(w);
-        buf_clear(&w->line);
+        if (!take_whole(w, w->line.data, w->line.len))
+            return false;
         data = end + 1;
         len -= piece + 1;
     }
     return true;
+}
+
+/* How long the frame is that has begun to arrive, with its head; 0: that is not known yet. */
+static size_t frame_length(const struct watch *w)
+{
+    const unsigned char *p = (const unsigned char *)w->line.data;
+    if (w->line.len < FRAME_HEAD)
+        return 0;
+    return FRAME_HEAD + ((size_t)p[0] << 24 | (size_t)p[1] << 16 | (size_t)p[2] << 8 | p[3]);
+}
+
+/* Protobuf, each event behind its length. */
+static bool take_frames(struct watch *w, const char *data, size_t len)
+{
+    while (len > 0) {
+        size_t whole = frame_length(w), want = (whole ? whole : FRAME_HEAD) - w->line.len;
+        size_t piece = want < len ? want : len;
+        buf_append(&w->line, data, piece);
+        data += piece;
+        len -= piece;
+        whole = frame_length(w);
+        if (whole > w->o.max_line)
+            return too_long(w);
+        if (whole && w->line.len == whole &&
+            !take_whole(w, w->line.data + FRAME_HEAD, whole - FRAME_HEAD))
+            return false;
+    }
+    return true;
+}
+
+static bool on_watch_data(void *arg, const char *data, size_t len)
+{
+    struct watch *w = arg;
+    w->heard = usec_now();
+    if (!w->begun && len > 0)
+        w->framed = w->o.proto && proto_is_frame(data[0]);
+    w->begun = w->begun || len > 0;
+    return w->framed ? take_frames(w, data, len) : take_lines(w, data, len);
 }
 
 static void on_watch_done(void *arg, const struct client_reply *reply)
@@ -446,6 +542,7 @@ static void on_silence(void *arg)
 static void watch_begin(struct watch *w)
 {
     buf_clear(&w->line);
+    w->begun = false;
     w->broken = (struct err){.code = ERR_NONE};
     w->started = w->heard = usec_now();
     unsigned seconds = TIMEOUT_SECONDS + client_random(w->client) % TIMEOUT_SECONDS;
@@ -458,6 +555,7 @@ static void watch_begin(struct watch *w)
                                                               .resource = w->o.resource,
                                                               .method = "GET",
                                                               .path = buf_str(&path),
+                                                              .accept = accept_of(w),
                                                               .alone = true,
                                                               .data = on_watch_data,
                                                               .done = on_watch_done,
@@ -476,7 +574,7 @@ struct watch *watch_start(struct client *c, struct api_metrics *metrics,
     w->o = *options;
     w->path = xstrdup(options->path);
     w->rule = xstrdup(options->rule);
-    w->page = options->page ? options->page : 500;
+    w->page = options->page ? options->page : PAGE_JSON;
     if (!w->o.max_line)
         w->o.max_line = (size_t)16 << 20;
     if (!w->o.max_page)
@@ -499,8 +597,8 @@ struct watch *watch_stop(struct watch *w, bool forget_all)
     client_timer_clear(w->client, &w->silence);
     map_for_each (e, &w->known) {
         if (forget_all)
-            take_back(w, e->value);
-        known_free(e->value);
+            take_back(w, e->key, e->value);
+        free(e->value);
     }
     map_done(&w->known);
     buf_done(&w->line);

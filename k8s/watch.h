@@ -18,6 +18,7 @@
 #include <jansson.h>
 
 #include "k8s/client.h"
+#include "k8s/proto.h"
 
 struct watch;
 
@@ -25,6 +26,7 @@ struct watch_options {
     const char *path;     /* "/api/v1/pods"; copied */
     const char *resource; /* "pods": for metrics and messages; constant */
     const char *rule;     /* what RBAC must allow, for people: "list and watch pods"; copied */
+    const struct proto_message *proto; /* asked for in protobuf; NULL: JSON, as custom resources */
     /*
      * Takes an object (borrowed). -1: it cannot be read; then it counts as not there, and the
      * reason is logged once per object.
@@ -38,7 +40,7 @@ struct watch_options {
     /* The server refuses the list (403); it is asked again. May be NULL. */
     void (*forbidden)(void *arg);
     void *arg;
-    /* 0: the defaults (500 objects, 16 MiB, 64 MiB, 150 s). */
+    /* 0: the defaults (500 objects, 2,000 in protobuf, 16 MiB, 64 MiB, 150 s). */
     int page;
     size_t max_line, max_page;
     usec_t max_silence; /* a watch that says nothing for so long is begun again */

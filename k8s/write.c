@@ -7,12 +7,25 @@
 
 /* Statuses of one group that may wait, one per phase. */
 #define MAX_BEHIND 8
+/* Where so many wait, steps that a group has left behind are not written any more. */
+#define STATUS_CROWD 16
+/* What people read waits for what members wait for. After this long it has a small share of the
+ * writes, and what has waited for the second goes whatever members wait for. */
+#define PATIENCE      USEC_PER_SEC
+#define PATIENCE_LAST (10 * USEC_PER_SEC)
+/* Between the gangs of a burst there is nothing to write for a moment. */
+#define BURST_GAP (50 * USEC_PER_MSEC)
 
 /* An API server is not to be flooded with words. */
 #define EVENTS_PER_SECOND  50
 #define EVENTS_BURST       200
+#define TELLS_PER_SECOND   50 /* gated pods have no other word: all of a backlog */
+#define TELLS_BURST        50
+#define TELL_WHEN_URGENT   10 /* counts as so many: it costs the API server two calls */
 #define NOTICES_PER_SECOND 10
 #define NOTICES_BURST      10
+#define WORDS_PER_SECOND   20 /* statuses and events, while members wait */
+#define WORDS_BURST        2
 
 #define NO_ROOM "too many writes are waiting"
 
@@ -65,12 +78,14 @@ struct order *order_new(const struct gang_effect *e)
     case GANG_BIND:
     case GANG_READ_POD:
     case GANG_NOMINATE:
+    case GANG_UNGATE:
     case GANG_EVICT:
     case GANG_TELL:
         o->ns = xstrdup(e->pod.ns);
         o->name = xstrdup(e->pod.name);
         o->uid = xstrdup(e->pod.uid);
         o->node = xstrdup_null(e->pod.node);
+        o->nominates = e->kind == GANG_NOMINATE || (e->kind == GANG_UNGATE && o->node);
         o->text = xstrdup_null(e->pod.text);
         return o;
     case GANG_STATUS:
@@ -136,19 +151,22 @@ static const struct {
     [GANG_BIND] = {LANE_BIND, bind_send},
     [GANG_READ_POD] = {LANE_READ, read_send},
     [GANG_NOMINATE] = {LANE_NOMINATE, nominate_send},
+    [GANG_UNGATE] = {LANE_UNGATE, ungate_send},
     [GANG_EVICT] = {LANE_EVICT, evict_send},
     [GANG_STATUS] = {LANE_STATUS, status_send},
     [GANG_EVENT] = {LANE_EVENT, event_send},
-    [GANG_TELL] = {LANE_NOTICE, tell_send},
+    [GANG_TELL] = {LANE_TELL, tell_send},
 };
 
 static const struct lane lane_defaults[LANE_MAX] = {
     [LANE_BIND] = {.name = "bindings", .most = 32, .room = 200000},
     [LANE_READ] = {.name = "reads", .most = 8, .room = 200000},
     [LANE_NOMINATE] = {.name = "nominations", .most = 16, .room = 50000},
+    [LANE_UNGATE] = {.name = "gates", .most = 16, .room = 200000},
     [LANE_EVICT] = {.name = "evictions", .most = 64, .room = 50000}, /* most are in a pause */
     [LANE_STATUS] = {.name = "statuses", .most = 8, .room = 50000},
     [LANE_EVENT] = {.name = "events", .most = 4, .room = 2000},
+    [LANE_TELL] = {.name = "conditions", .most = 1, .room = 50000},
     [LANE_NOTICE] = {.name = "notices", .most = 1, .room = 2000},
 };
 
@@ -159,7 +177,7 @@ static enum lane_id lane_of(const struct order *o)
     return kinds[o->kind].lane;
 }
 
-static void on_tokens(void *arg)
+static void on_timer(void *arg)
 {
     writer_pump(arg);
 }
@@ -171,7 +189,7 @@ static void bucket_init(struct writer *w, struct bucket *b, double per_second, d
         .per_second = w->o.events_per_second > 0 ? w->o.events_per_second : per_second,
         .burst = w->o.events_burst > 0 ? w->o.events_burst : burst,
         .at = usec_now(),
-        .timer = {.fire = on_tokens, .arg = w},
+        .timer = {.fire = on_timer, .arg = w},
     };
     b->tokens = b->burst;
 }
@@ -180,8 +198,11 @@ struct writer *writer_new(const struct writer_options *options)
 {
     struct writer *w = xcalloc(1, sizeof *w);
     w->o = *options;
+    w->patience = (struct client_timer){.fire = on_timer, .arg = w};
     bucket_init(w, &w->events, EVENTS_PER_SECOND, EVENTS_BURST);
+    bucket_init(w, &w->tells, TELLS_PER_SECOND, TELLS_BURST);
     bucket_init(w, &w->notices, NOTICES_PER_SECOND, NOTICES_BURST);
+    bucket_init(w, &w->words, WORDS_PER_SECOND, WORDS_BURST);
     list_init(&w->flights);
     for (size_t i = 0; i < LANE_MAX; i++) {
         w->lanes[i] = lane_defaults[i];
@@ -197,6 +218,7 @@ static char *flight_key(const struct order *o)
 {
     switch (o->kind) {
     case GANG_NOMINATE:
+    case GANG_UNGATE:
         return xstrdup(o->uid);
     case GANG_STATUS:
         return groups_key(&o->ref);
@@ -210,14 +232,21 @@ static void show_length(struct writer *w, const struct lane *lane)
     api_metrics_queue(w->o.metrics, lane->name, lane->waiting + (size_t)lane->flying);
 }
 
+/* Of a pod's nomination and gate one order waits at most. */
+static bool is_only_one(const struct order *o)
+{
+    return o->kind == GANG_NOMINATE || o->kind == GANG_UNGATE;
+}
+
 static void enqueue(struct writer *w, struct lane *lane, struct order *o)
 {
-    if (o->kind == GANG_NOMINATE)
+    if (is_only_one(o))
         map_set(&w->nominations, o->uid, o);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = groups_key(&o->ref);
         map_set(&w->statuses, key, o);
     }
+    o->since = usec_now();
     list_push(&lane->queue, &o->link);
     lane->waiting++;
     show_length(w, lane);
@@ -225,7 +254,7 @@ static void enqueue(struct writer *w, struct lane *lane, struct order *o)
 
 static void dequeue(struct writer *w, struct lane *lane, struct order *o)
 {
-    if (o->kind == GANG_NOMINATE)
+    if (is_only_one(o))
         map_remove(&w->nominations, o->uid);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = groups_key(&o->ref);
@@ -236,10 +265,23 @@ static void dequeue(struct writer *w, struct lane *lane, struct order *o)
     lane->waiting--;
 }
 
+/* What members wait for. */
+static const enum lane_id urgent_lanes[] = {LANE_BIND, LANE_NOMINATE, LANE_UNGATE};
+
+static bool is_urgent(enum lane_id id)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(urgent_lanes); i++)
+        if (urgent_lanes[i] == id)
+            return true;
+    return false;
+}
+
 void flight_end(struct flight *f)
 {
     struct writer *w = f->writer;
     struct lane *lane = &w->lanes[f->lane];
+    if (is_urgent(f->lane))
+        w->calm_at = usec_now() + BURST_GAP;
     cleanup_free char *key = flight_key(f->order);
     if (key)
         map_remove(&w->flying, key);
@@ -269,26 +311,37 @@ static void launch(struct writer *w, enum lane_id id, struct order *o, char *key
     kinds[o->kind].send(f);
 }
 
-static bool take_token(struct writer *w, struct bucket *b)
+static bool take_tokens(struct writer *w, struct bucket *b, double n)
 {
     usec_t now = usec_now();
     b->tokens += (double)(now - b->at) / (double)USEC_PER_SEC * b->per_second;
     if (b->tokens > b->burst)
         b->tokens = b->burst;
     b->at = now;
-    if (b->tokens >= 1) {
-        b->tokens -= 1;
+    double need = n < b->burst ? n : b->burst;
+    if (b->tokens >= need) {
+        b->tokens -= need;
         return true;
     }
-    usec_t wait = (usec_t)((1 - b->tokens) / b->per_second * (double)USEC_PER_SEC);
+    usec_t wait = (usec_t)((need - b->tokens) / b->per_second * (double)USEC_PER_SEC);
     client_timer_set(w->o.client, &b->timer, now + wait + USEC_PER_MSEC);
     return false;
 }
 
-static bool may_send(struct writer *w, enum lane_id id)
+/* The share of statuses and events while members wait. */
+static bool may_speak(struct writer *w, enum lane_id id, const struct order *o)
 {
-    return (id != LANE_EVENT || take_token(w, &w->events)) &&
-           (id != LANE_NOTICE || take_token(w, &w->notices));
+    bool word = id == LANE_STATUS || id == LANE_EVENT;
+    return !word || !writer_urgent(w) || o->since + PATIENCE_LAST <= usec_now() ||
+           take_tokens(w, &w->words, 1);
+}
+
+static bool may_send(struct writer *w, enum lane_id id, const struct order *o)
+{
+    double tell = writer_urgent(w) ? TELL_WHEN_URGENT : 1;
+    return may_speak(w, id, o) && (id != LANE_EVENT || take_tokens(w, &w->events, 1)) &&
+           (id != LANE_TELL || take_tokens(w, &w->tells, tell)) &&
+           (id != LANE_NOTICE || take_tokens(w, &w->notices, 1));
 }
 
 /* The first order of the lane that may fly; its key goes to *ret_key. */
@@ -310,23 +363,56 @@ static bool lane_busy(const struct lane *lane)
 
 bool writer_urgent(const struct writer *w)
 {
-    return lane_busy(&w->lanes[LANE_BIND]) || lane_busy(&w->lanes[LANE_NOMINATE]);
+    for (size_t i = 0; i < ARRAY_SIZE(urgent_lanes); i++)
+        if (lane_busy(&w->lanes[urgent_lanes[i]]))
+            return true;
+    return usec_now() < w->calm_at;
 }
 
-/* What people read comes after what members wait for. */
+/* The lane waits, and for how long at most. */
+static usec_t patient_until(const struct lane *lane)
+{
+    return CONTAINER_OF(lane->queue.next, struct order, link)->since + PATIENCE;
+}
+
+/*
+ * What people read comes after what members wait for: a status costs the API server more than two
+ * bindings do. One at a time, once it has waited long enough.
+ */
 static int most_now(const struct writer *w, enum lane_id id)
 {
-    return writer_urgent(w) && id >= LANE_STATUS ? 1 : w->lanes[id].most;
+    const struct lane *lane = &w->lanes[id];
+    if (id < LANE_STATUS || !writer_urgent(w)) /* in a crowd the next step is not far */
+        return id == LANE_STATUS && lane->waiting >= STATUS_CROWD ? 1 : lane->most;
+    return patient_until(lane) <= usec_now() ? 1 : 0;
+}
+
+/* Looks again when a lane has waited long enough, or nothing urgent may be left. */
+static void arm_patience(struct writer *w)
+{
+    usec_t now = usec_now(), due = USEC_NEVER;
+    for (enum lane_id id = LANE_STATUS; id < LANE_MAX; id++) {
+        if (w->lanes[id].waiting == 0 || w->lanes[id].flying != w->lanes[id].paused)
+            continue;
+        usec_t at = patient_until(&w->lanes[id]);
+        if (at > now && at < due)
+            due = at;
+        if (w->calm_at > now && w->calm_at < due)
+            due = w->calm_at;
+    }
+    if (due != USEC_NEVER) /* it may have become calm since the lanes were looked at */
+        client_timer_set(w->o.client, &w->patience, due);
 }
 
 static void pump_lanes(struct writer *w)
 {
     for (enum lane_id id = 0; id < LANE_MAX; id++) {
         struct lane *lane = &w->lanes[id];
-        while (lane->waiting > 0 && lane->flying < most_now(w, id)) {
+        while (lane->waiting > 0 && lane->flying < lane->most &&
+               lane->flying - lane->paused < most_now(w, id)) {
             cleanup_free char *key = NULL;
             struct order *o = next_order(w, lane, &key);
-            if (!o || !may_send(w, id))
+            if (!o || !may_send(w, id, o))
                 break;
             launch(w, id, o, key);
         }
@@ -340,6 +426,7 @@ void writer_pump(struct writer *w)
         return;
     w->pumping = true;
     pump_lanes(w);
+    arm_patience(w);
     w->pumping = false;
 }
 
@@ -363,14 +450,30 @@ bool writer_owes(const struct writer *w)
 
 /* ---- taking orders ---- */
 
-/* A newer nomination of a pod takes the place of the one that still waits. */
+/* The nomination that o carries, which may be to clear it. */
+static void hand_over_nomination(struct order *o, struct order *to)
+{
+    free(to->node);
+    to->node = STEAL(o->node);
+    to->nominates = true;
+}
+
+/* A newer nomination of a pod takes the place of the one that still waits. What lifts its gate too
+ * stays in its place, or takes that of a mere nomination, and what that was to write. */
 static bool replace_nomination(struct writer *w, struct order *o)
 {
     struct order *waiting = map_get(&w->nominations, o->uid);
     if (!waiting)
         return false;
-    free(waiting->node);
-    waiting->node = STEAL(o->node);
+    if (o->kind == GANG_UNGATE && waiting->kind == GANG_NOMINATE) {
+        if (!o->nominates)
+            hand_over_nomination(waiting, o);
+        dequeue(w, &w->lanes[LANE_NOMINATE], waiting);
+        order_free(waiting);
+        return false;
+    }
+    if (o->nominates)
+        hand_over_nomination(o, waiting);
     order_free(o);
     return true;
 }
@@ -385,20 +488,29 @@ static void set_phase(struct order *o)
 
 /*
  * Figures are overtaken by newer figures of the same group; a phase is not, so that whoever
- * watches the group sees every step of its life (as long as it does not lag too far behind).
+ * watches the group sees every step of its life (as long as it does not lag too far behind, and not
+ * where many groups wait: steps that are over would keep news waiting). True: it has taken the
+ * place of the older one, and has waited as long.
  */
-static void overtake_status(struct writer *w, struct order *o)
+static bool overtake_status(struct writer *w, struct order *o)
 {
+    struct lane *lane = &w->lanes[LANE_STATUS];
     cleanup_free char *key = groups_key(&o->ref);
     struct order *newest = map_get(&w->statuses, key);
     if (!newest)
-        return;
+        return false;
     o->behind = newest->behind + 1;
-    if (strcmp(newest->phase, o->phase) != 0 && newest->behind < MAX_BEHIND)
-        return;
+    if (strcmp(newest->phase, o->phase) != 0 && newest->behind < MAX_BEHIND &&
+        lane->waiting < STATUS_CROWD)
+        return false;
     o->behind = newest->behind;
-    dequeue(w, &w->lanes[LANE_STATUS], newest);
+    o->since = newest->since;
+    list_push(&newest->link, &o->link); /* before it */
+    lane->waiting++;
+    dequeue(w, lane, newest);
     order_free(newest);
+    map_set(&w->statuses, key, o);
+    return true;
 }
 
 /* Gives the order up; whoever waits for its outcome is told. */
@@ -439,11 +551,12 @@ void writer_take(struct writer *w, struct order *o)
         refuse(w, o, "namespace or name is not a Kubernetes name", OUTCOME_REFUSED);
         return;
     }
-    if (o->kind == GANG_NOMINATE && replace_nomination(w, o))
+    if (is_only_one(o) && replace_nomination(w, o))
         return;
     if (o->kind == GANG_STATUS) {
         set_phase(o);
-        overtake_status(w, o);
+        if (overtake_status(w, o))
+            return;
     }
     if (!make_room(w, o)) {
         refuse(w, o, NO_ROOM, OUTCOME_UNCLEAR);
@@ -474,6 +587,7 @@ void flight_send(struct flight *f, const struct client_request *request,
 static void on_retry(void *arg)
 {
     struct flight *f = arg;
+    f->writer->lanes[f->lane].paused--;
     kinds[f->order->kind].send(f);
 }
 
@@ -486,6 +600,8 @@ bool flight_retry(struct flight *f, int most, usec_t first)
     f->retry.arg = f;
     client_timer_set(c, &f->retry,
                      usec_now() + client_backoff(c, f->tries++, first, 15 * USEC_PER_SEC));
+    f->writer->lanes[f->lane].paused++;
+    writer_pump(f->writer); /* a pause keeps nobody who may go one at a time */
     return true;
 }
 
@@ -518,6 +634,9 @@ struct writer *writer_free(struct writer *w)
             order_free(o);
     client_timer_clear(w->o.client, &w->events.timer);
     client_timer_clear(w->o.client, &w->notices.timer);
+    client_timer_clear(w->o.client, &w->words.timer);
+    client_timer_clear(w->o.client, &w->tells.timer);
+    client_timer_clear(w->o.client, &w->patience);
     map_for_each (e, &w->series) {
         struct series *s = e->value;
         free(s->name);

@@ -8,9 +8,10 @@
  *
  * Lanes: bindings (first come, first served, a bounded number under way: gang after gang), reads,
  * nominations (newest per pod), evictions (asked for again while a budget forbids them), statuses
- * (newest per PodGroup and phase), events (rate bounded, the oldest is dropped). While bindings
- * wait, statuses and events go one at a time: progress never stands in the way of a commit. Every
- * lane is bounded.
+ * (newest per PodGroup and phase; where many wait, newest per PodGroup), events (rate bounded, the
+ * oldest is dropped). While bindings or nominations are to be written, statuses and events wait;
+ * one that has waited for a second goes, one at a time: words never stand in the way of a commit.
+ * Every lane is bounded.
  */
 #ifndef MUSTER_K8S_WRITE_H
 #define MUSTER_K8S_WRITE_H

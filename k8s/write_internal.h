@@ -21,7 +21,8 @@ struct order {
     struct list link;
     enum gang_effect_kind kind;
     char *ns, *name, *uid;
-    char *node;          /* BIND, NOMINATE */
+    char *node;          /* BIND, NOMINATE, UNGATE */
+    bool nominates;      /* node is the nomination to be written; NULL clears it */
     char *api_group;     /* STATUS, EVENT of a PodGroup */
     char *api_version;   /* EVENT of what is neither that nor of the core group */
     char *object_kind;   /* EVENT */
@@ -32,6 +33,7 @@ struct order {
     struct gang_status status;
     char phase[32]; /* STATUS: what it comes to in its dialect */
     int behind;     /* STATUS: others of the same group that wait before it */
+    usec_t since;   /* it waits in its lane */
 };
 
 /* Events of PodGroups have a lane before those of pods: a large gang's notices do not keep a word
@@ -40,9 +42,11 @@ enum lane_id {
     LANE_BIND,
     LANE_READ,
     LANE_NOMINATE,
+    LANE_UNGATE,
     LANE_EVICT,
     LANE_STATUS,
     LANE_EVENT,
+    LANE_TELL,
     LANE_NOTICE,
     LANE_MAX
 };
@@ -61,6 +65,7 @@ struct lane {
     struct list queue;
     size_t waiting;
     int flying;
+    int paused; /* of these: between two tries */
 };
 
 struct flight {
@@ -88,12 +93,15 @@ struct writer {
     struct lane lanes[LANE_MAX];
     struct list flights;
     bool pumping;
-    struct map nominations; /* uid -> struct order, waiting */
+    struct map nominations; /* uid -> struct order, NOMINATE or UNGATE, waiting */
     struct map statuses;    /* key of group -> struct order, the newest waiting */
     struct map flying;      /* keys of groups and pods that have a flight -> struct flight */
     struct map series;      /* "uid reason text" -> struct series */
-    struct bucket events, notices;
-    bool status_forbidden, event_forbidden, nominate_forbidden, evict_forbidden; /* logged */
+    struct bucket events, tells, notices, words;
+    struct client_timer patience; /* what people read has waited long enough */
+    usec_t calm_at;               /* nothing urgent is left by then, if nothing comes */
+    bool status_forbidden, event_forbidden, nominate_forbidden, ungate_forbidden,
+        evict_forbidden; /* logged */
 };
 
 /* Starts a call of the flight. */
@@ -107,6 +115,7 @@ void flight_end(struct flight *f);
 void bind_send(struct flight *f);
 void read_send(struct flight *f);
 void nominate_send(struct flight *f);
+void ungate_send(struct flight *f);
 void evict_send(struct flight *f);
 void tell_send(struct flight *f);
 void status_send(struct flight *f);

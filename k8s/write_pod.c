@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bindings, reads, nominations, evictions and conditions of pods. Every write carries the UID: a
- * pod that was deleted and created anew under the same name is never touched (seen on
+ * Bindings, reads, nominations, gates, evictions and conditions of pods. Every write carries the
+ * UID: a pod that was deleted and created anew under the same name is never touched (seen on
  * kube-apiserver 1.36: 409).
  */
 #include "base/log.h"
 #include "k8s/field.h"
+#include "k8s/ungate.h"
 #include "k8s/write_internal.h"
 
 #define BIND_TIMEOUT  (10 * USEC_PER_SEC)
@@ -115,6 +116,27 @@ void read_send(struct flight *f)
     get_pod(f, read_done);
 }
 
+enum part { POD, POD_STATUS };
+
+/* The body names the UID, so that the server refuses it for another pod. */
+static void patch_pod(struct flight *f, enum part part, const char *content_type, const char *body,
+                      void (*done)(struct flight *f, const struct client_reply *reply))
+{
+    bool status = part == POD_STATUS;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, f->order, status ? "/status?fieldManager=muster" : "?fieldManager=muster");
+    flight_send(f,
+                &(struct client_request){.verb = "patch",
+                                         .resource = status ? "pods/status" : "pods",
+                                         .method = "PATCH",
+                                         .path = buf_str(&path),
+                                         .content_type = content_type,
+                                         .body = body,
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                done);
+}
+
 /* ---- NOMINATE ---- */
 
 static void nominate_done(struct flight *f, const struct client_reply *reply)
@@ -134,24 +156,74 @@ static void nominate_done(struct flight *f, const struct client_reply *reply)
     flight_end(f);
 }
 
-void nominate_send(struct flight *f)
+static void send_nomination(struct flight *f,
+                            void (*done)(struct flight *f, const struct client_reply *reply))
 {
     const struct order *o = f->order;
-    cleanup_buf struct buf path = BUF_INIT;
-    put_pod_path(&path, o, "/status?fieldManager=muster");
     cleanup_json json_t *body = json_pack("{s:{s:s}, s:{s:s?}}", "metadata", "uid", o->uid,
                                           "status", "nominatedNodeName", o->node);
     cleanup_free char *text = json_dumps(body, JSON_COMPACT);
-    flight_send(f,
-                &(struct client_request){.verb = "patch",
-                                         .resource = "pods/status",
-                                         .method = "PATCH",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/merge-patch+json",
-                                         .body = text,
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = POD_MAX_BODY},
-                nominate_done);
+    patch_pod(f, POD_STATUS, "application/merge-patch+json", text, done);
+}
+
+void nominate_send(struct flight *f)
+{
+    send_nomination(f, nominate_done);
+}
+
+/* ---- UNGATE ---- */
+
+static void ungate_failed(struct writer *w, const struct order *o, const struct client_reply *reply)
+{
+    struct err err;
+    if (!reply->error && (reply->status == 404 || reply->status == 409))
+        return; /* gone, or another pod has its name */
+    client_reply_error(reply, &err);
+    if (client_reply_unauthorized(reply)) {
+        if (!w->ungate_forbidden)
+            log_error("the API server does not let muster lift its scheduling gate; grant the "
+                      "missing rule",
+                      "rule", "patch pods", "error", err.text, NULL);
+        w->ungate_forbidden = true;
+        return;
+    }
+    log_warning("muster's scheduling gate could not be taken off a pod; it is tried again",
+                "namespace", o->ns, "pod", o->name, "error", err.text, NULL);
+}
+
+/* The core asks again until the watch shows that it is done. */
+static void ungate_done(struct flight *f, const struct client_reply *reply)
+{
+    if (!client_ok(reply) && reply_is_temporary(reply) && flight_retry(f, 4, 200 * USEC_PER_MSEC))
+        return;
+    if (!client_ok(reply))
+        ungate_failed(f->writer, f->order, reply);
+    else
+        f->writer->ungate_forbidden = false;
+    flight_end(f);
+}
+
+/* The list is merged by name: gates of others stay, whatever comes and goes meanwhile. */
+static void take_gate_off(struct flight *f)
+{
+    cleanup_free char *text = ungate_patch(f->order->uid);
+    patch_pod(f, POD, "application/strategic-merge-patch+json", text, ungate_done);
+}
+
+/* The nomination is a hint: without it the pod is let go all the same. */
+static void ungate_nominated(struct flight *f, const struct client_reply *reply)
+{
+    if (!client_ok(reply) && reply_is_temporary(reply) && flight_retry(f, 4, 200 * USEC_PER_MSEC))
+        return;
+    take_gate_off(f);
+}
+
+void ungate_send(struct flight *f)
+{
+    if (f->order->nominates)
+        send_nomination(f, ungate_nominated);
+    else
+        take_gate_off(f);
 }
 
 /* ---- EVICT ---- */
@@ -212,8 +284,9 @@ void evict_send(struct flight *f)
 
 /*
  * kube-scheduler writes the condition PodScheduled when it has tried the pod, and not again before
- * it tries it again. The words are put there as it would put them, into the very version of the pod
- * that was read: one that was bound meanwhile is not touched.
+ * it tries it again; of a pod with a scheduling gate the API server writes it once, when it is
+ * made, with a reason of its own, which stays. The words are put there as it would put them, into
+ * the very version of the pod that was read: one that was bound meanwhile is not touched.
  */
 static json_t *told(const json_t *pod, const char *text)
 {
@@ -227,11 +300,13 @@ static json_t *told(const json_t *pod, const char *text)
         const char *message = field_peek(c, "message", NULL);
         if (!str_eq(field_peek(c, "status", NULL), "False") || (message && strstr(message, text)))
             return NULL;
+        bool gated =
+            json_array_size(json_object_get(json_object_get(pod, "spec"), "schedulingGates")) > 0;
         return json_pack("{s:{s:s, s:s}, s:{s:[{s:s, s:s, s:s, s:s}]}}", "metadata", "uid",
                          field_peek(pod, "metadata", "uid", NULL), "resourceVersion",
                          field_peek(pod, "metadata", "resourceVersion", NULL), "status",
                          "conditions", "type", "PodScheduled", "status", "False", "reason",
-                         "Unschedulable", "message", text);
+                         gated ? "SchedulingGated" : "Unschedulable", "message", text);
     }
     return NULL;
 }
@@ -255,18 +330,7 @@ static void tell_read(struct flight *f, const struct client_reply *reply)
         return;
     }
     cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
-    cleanup_buf struct buf path = BUF_INIT;
-    put_pod_path(&path, o, "/status?fieldManager=muster");
-    flight_send(f,
-                &(struct client_request){.verb = "patch",
-                                         .resource = "pods/status",
-                                         .method = "PATCH",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/strategic-merge-patch+json",
-                                         .body = text,
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = POD_MAX_BODY},
-                tell_done);
+    patch_pod(f, POD_STATUS, "application/strategic-merge-patch+json", text, tell_done);
 }
 
 void tell_send(struct flight *f)

@@ -132,6 +132,19 @@ static void put_refusals(const json_t *gang, struct buf *out)
     buf_putc(out, '\n');
 }
 
+/* Only what says something: that the lane is open, or what the model check has found. */
+static void put_express(const json_t *gang, struct buf *out)
+{
+    const json_t *express = json_object_get(gang, "express");
+    int64_t mismatches = json_integer_value(json_object_get(express, "mismatches"));
+    const char *doubt = ask_text(express, "doubt");
+    if (json_is_true(json_object_get(express, "on")))
+        buf_printf(out, "express     %s\n", *doubt ? doubt : "one member at bind is enough");
+    if (mismatches > 0)
+        buf_printf(out, "model check %" PRId64 " differences, the lane is closed; the first: %s\n",
+                   mismatches, ask_text(express, "firstMismatch"));
+}
+
 static void put_figures(const json_t *gang, struct buf *out)
 {
     buf_printf(out,
@@ -146,6 +159,7 @@ static void put_figures(const json_t *gang, struct buf *out)
                    ask_number(gang, "priority"));
     put_kept(gang, out);
     put_refusals(gang, out);
+    put_express(gang, out);
 }
 
 /* ---- minimums ---- */

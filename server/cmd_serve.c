@@ -123,6 +123,7 @@ static int open_listeners(struct server *s, struct err *err)
         .routes = calls_routes,
         .n_routes = calls_n_routes,
         .arg = &s->calls,
+        .piece = calls_piece,
         .refused = calls_refused,
     };
     const struct http_options ops = {
@@ -152,8 +153,10 @@ static int open_cluster(struct server *s, struct err *err)
 {
     struct cluster_sink sink = loop_sink(s->loop);
     struct cluster *cluster;
-    const struct api_options api = {
-        .kubeconfig = s->config->kubeconfig, .version = MUSTER_VERSION, .rules = s->rules};
+    const struct api_options api = {.kubeconfig = s->config->kubeconfig,
+                                    .version = MUSTER_VERSION,
+                                    .gates = s->config->gates,
+                                    .rules = s->rules};
     int r = s->scenario ? builtin_cluster_open(s->scenario, &sink, &cluster, err)
                         : api_cluster_open(&api, &sink, &cluster, err);
     if (r == 0)
@@ -175,8 +178,30 @@ static int open_recorder(struct server *s, struct err *err)
     return 0;
 }
 
+/* What kube-scheduler's own configuration says; with express, what is in its way is an error. */
+static int read_scheduler_config(struct config *c, struct err *err)
+{
+    if (!c->scheduler_config)
+        return 0;
+    struct scheduler_config_report report;
+    scheduler_config_check(c->scheduler_config, c, &report);
+    c->whole_lists = report.whole_lists;
+    cleanup_free char *text = buf_steal(&report.text);
+    buf_done(&report.text);
+    if (report.errors > 0 && c->express)
+        return err_set(err, ERR_INVALID, "%.*s", (int)strcspn(text, "\n"), text);
+    if (report.errors > 0)
+        log_warning(
+            "kube-scheduler's configuration would break gangs: \"muster check\" says all of "
+            "it",
+            "first", text, NULL);
+    return 0;
+}
+
 static int start(struct server *s, struct err *err)
 {
+    if (read_scheduler_config(s->config, err) < 0)
+        return -1;
     if (fit_file_limit(s->config, err) < 0)
         return -1;
     /* The built-in cluster has no objects but those of its file. */

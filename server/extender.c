@@ -18,29 +18,38 @@ const char *extender_verb_name(enum extender_verb verb)
     return names[verb];
 }
 
+#define NAMES_AT_ONCE ((size_t)16384)
+
+/* What is found of each node: its name in the body or, being copied, at an offset in the text,
+ * which moves while it grows. */
+union extender_name {
+    const char *in_body;
+    size_t in_text;
+};
+
 /* A parse in progress. */
 struct parser {
     struct json_scan s;
+    char *body;
     struct extender_args *args;
-    struct buf key, value; /* the last key and string read */
-    struct json_span pod;
     bool have_pod, have_names, have_nodes, have_victims, have_meta;
-    /* What is found of each node; offsets, because the text moves while it grows. */
-    size_t *name_at;
-    size_t n, name_cap, span_cap;
+    size_t n, span_cap;
+    bool copied; /* the names are in the text */
 };
 
 static bool key_is(const struct parser *p, const char *name)
 {
-    return strcasecmp(buf_str(&p->key), name) == 0;
+    return strcasecmp(buf_str(&p->args->key), name) == 0;
 }
 
 /* Appends p->value as the next name. */
-static void add_name(struct parser *p)
+static void copy_name(struct parser *p)
 {
-    GROW(p->name_at, p->name_cap, p->n + 1);
-    p->name_at[p->n++] = p->args->text.len;
-    buf_append(&p->args->text, buf_str(&p->value), p->value.len + 1);
+    struct extender_args *a = p->args;
+    GROW(a->found, a->found_cap, p->n + 1);
+    a->found[p->n++].in_text = a->text.len;
+    buf_append(&a->text, buf_str(&a->value), a->value.len + 1);
+    p->copied = true;
 }
 
 /* A key that may be there once. */
@@ -54,16 +63,49 @@ static bool once(struct parser *p, bool *seen)
 
 /* ---- filter and prioritize ---- */
 
+/* Unescapes what stands in the body, where it stands: that never makes it longer. */
+static void unescape(struct parser *p, struct json_span at)
+{
+    struct json_scan again = json_scan_new(p->body + at.at - 1, at.len + 2);
+    json_scan_string(&again, &p->args->value);
+    memcpy(p->body + at.at, buf_str(&p->args->value), p->args->value.len + 1);
+}
+
+/* Mostly one allocation: the rest of the body holds so many more names of this length at most. */
+static void make_room(struct parser *p, size_t len)
+{
+    struct extender_args *a = p->args;
+    if (p->n < a->found_cap)
+        return;
+    size_t more = (size_t)(p->s.end - p->s.p) / (len + strlen("\"\",")) + 1;
+    a->found_cap += more < NAMES_AT_ONCE ? more : NAMES_AT_ONCE;
+    a->found = xreallocarray(a->found, a->found_cap, sizeof *a->found);
+}
+
+/* The scanner is behind the closing quote, so that may become a NUL. */
+static bool keep_name(struct parser *p)
+{
+    struct json_span at;
+    bool plain;
+    if (!json_scan_text(&p->s, &at, &plain))
+        return false;
+    if (at.len == 0)
+        return json_scan_fail(&p->s, "an empty node name");
+    make_room(p, at.len);
+    if (plain)
+        p->body[at.at + at.len] = '\0';
+    else
+        unescape(p, at);
+    p->args->found[p->n++].in_body = p->body + at.at;
+    return true;
+}
+
 static void parse_names(struct parser *p)
 {
     if (json_scan_null(&p->s) || !once(p, &p->have_names) || !json_scan_array(&p->s))
         return;
-    while (json_scan_item(&p->s) && json_scan_string(&p->s, &p->value)) {
-        if (p->value.len == 0)
-            json_scan_fail(&p->s, "an empty node name");
-        else
-            add_name(p);
-    }
+    while (json_scan_item(&p->s) && keep_name(p))
+        ;
 }
 
 /* Reads the string `field` of the object at hand into p->value. */
@@ -72,9 +114,9 @@ static bool string_field(struct parser *p, const char *field)
     bool found = false;
     if (!json_scan_object(&p->s))
         return false;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         if (!found && key_is(p, field) && json_scan_peek(&p->s) == '"')
-            found = json_scan_string(&p->s, &p->value) && p->value.len > 0;
+            found = json_scan_string(&p->s, &p->args->value) && p->args->value.len > 0;
         else
             json_scan_skip(&p->s, NULL);
     }
@@ -87,7 +129,7 @@ static bool metadata_field(struct parser *p, const char *field)
     bool found = false;
     if (!json_scan_object(&p->s))
         return false;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         if (!found && key_is(p, "metadata") && json_scan_peek(&p->s) == '{')
             found = string_field(p, field);
         else
@@ -105,7 +147,7 @@ static bool parse_node(struct parser *p)
     struct extender_args *a = p->args;
     GROW(a->items, p->span_cap, p->n + 1);
     a->items[p->n] = (struct json_span){from, (size_t)(p->s.p - p->s.start) - from};
-    add_name(p);
+    copy_name(p); /* the node is echoed as it came */
     return true;
 }
 
@@ -114,7 +156,7 @@ static void parse_nodes(struct parser *p)
     bool have_items = false;
     if (json_scan_null(&p->s) || !once(p, &p->have_nodes) || !json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         if (!key_is(p, "items") || json_scan_peek(&p->s) == 'n') {
             json_scan_skip(&p->s, NULL);
             continue;
@@ -126,17 +168,68 @@ static void parse_nodes(struct parser *p)
     }
 }
 
+/* The string at hand, if it is one and short enough; else the value is passed over. */
+static void short_text(struct parser *p, char out[EXTENDER_TEXT + 1])
+{
+    struct json_span at;
+    bool plain;
+    if (json_scan_peek(&p->s) != '"') {
+        json_scan_skip(&p->s, NULL);
+    } else if (json_scan_text(&p->s, &at, &plain) && plain && at.len <= EXTENDER_TEXT) {
+        memcpy(out, p->s.start + at.at, at.len);
+        out[at.len] = '\0';
+    }
+}
+
+/* What tells one version of a pod from all others. */
+static void parse_identity(struct parser *p, bool status)
+{
+    char version[EXTENDER_TEXT + 1] = "";
+    if (json_scan_peek(&p->s) != '{') {
+        json_scan_skip(&p->s, NULL);
+        return;
+    }
+    json_scan_object(&p->s);
+    while (json_scan_key(&p->s, &p->args->key)) {
+        if (status && key_is(p, "nominatedNodeName"))
+            short_text(p, p->args->pod_nominated);
+        else if (!status && key_is(p, "uid"))
+            short_text(p, p->args->pod_uid);
+        else if (!status && key_is(p, "resourceVersion"))
+            short_text(p, version);
+        else
+            json_scan_skip(&p->s, NULL);
+    }
+    if (!status)
+        p->args->pod_version = decode_version_text(version);
+}
+
 static void parse_pod_key(struct parser *p)
 {
-    if (once(p, &p->have_pod))
-        json_scan_skip(&p->s, &p->pod);
+    if (!once(p, &p->have_pod))
+        return;
+    if (json_scan_peek(&p->s) != '{') {
+        json_scan_skip(&p->s, &p->args->pod_span);
+        return;
+    }
+    const char *from = p->s.p;
+    json_scan_object(&p->s);
+    while (json_scan_key(&p->s, &p->args->key)) {
+        if (key_is(p, "metadata"))
+            parse_identity(p, /* status= */ false);
+        else if (key_is(p, "status"))
+            parse_identity(p, /* status= */ true);
+        else
+            json_scan_skip(&p->s, NULL);
+    }
+    p->args->pod_span = (struct json_span){(size_t)(from - p->s.start), (size_t)(p->s.p - from)};
 }
 
 static void parse_args(struct parser *p)
 {
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         if (key_is(p, "Pod"))
             parse_pod_key(p);
         else if (key_is(p, "NodeNames"))
@@ -150,13 +243,26 @@ static void parse_args(struct parser *p)
     }
 }
 
+bool extender_peek_pod(const char *data, size_t len, struct extender_args *args)
+{
+    struct parser p = {.s = json_scan_new(data, len), .args = args};
+    json_scan_object(&p.s);
+    while (!p.have_pod && json_scan_key(&p.s, &args->key)) {
+        if (key_is(&p, "Pod"))
+            parse_pod_key(&p);
+        else
+            json_scan_skip(&p.s, NULL);
+    }
+    return args->pod_uid[0] != '\0';
+}
+
 /* ---- preempt ---- */
 
 static void put_uid(struct parser *p, size_t nth)
 {
     struct buf *out = &p->args->victims_text;
     buf_puts(out, nth ? ",{\"UID\":" : "{\"UID\":");
-    buf_json(out, buf_str(&p->value), p->value.len);
+    buf_json(out, buf_str(&p->args->value), p->args->value.len);
     buf_putc(out, '}');
 }
 
@@ -184,7 +290,7 @@ static void parse_victims(struct parser *p, bool meta)
     buf_puts(&a->victims_text, "{\"Pods\":[");
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         if (key_is(p, "Pods")) {
             if (once(p, &have_pods))
                 parse_victim_pods(p, meta);
@@ -204,13 +310,14 @@ static void parse_candidates(struct parser *p, bool meta)
     if (json_scan_null(&p->s) || !once(p, meta ? &p->have_meta : &p->have_victims) ||
         !json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->value)) {
+    while (json_scan_key(&p->s, &p->args->value)) {
         GROW(a->victims, p->span_cap, p->n + 1);
         size_t name_at = a->text.len;
-        buf_append(&a->text, buf_str(&p->value), p->value.len + 1);
+        buf_append(&a->text, buf_str(&p->args->value), p->args->value.len + 1);
         parse_victims(p, meta);
-        GROW(p->name_at, p->name_cap, p->n + 1);
-        p->name_at[p->n++] = name_at;
+        GROW(p->args->found, p->args->found_cap, p->n + 1);
+        p->args->found[p->n++].in_text = name_at;
+        p->copied = true;
     }
 }
 
@@ -218,7 +325,7 @@ static void parse_preempt(struct parser *p)
 {
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         if (key_is(p, "Pod"))
             parse_pod_key(p);
         else if (key_is(p, "NodeNameToVictims"))
@@ -247,7 +354,7 @@ static void parse_bind(struct parser *p)
     };
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->key)) {
+    while (json_scan_key(&p->s, &p->args->key)) {
         char **to = NULL;
         for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
             if (key_is(p, fields[i].key))
@@ -256,8 +363,8 @@ static void parse_bind(struct parser *p)
             json_scan_skip(&p->s, NULL);
         else if (*to)
             json_scan_fail(&p->s, "this key is there twice");
-        else if (json_scan_string(&p->s, &p->value))
-            *to = xstrdup(buf_str(&p->value));
+        else if (json_scan_string(&p->s, &p->args->value))
+            *to = xstrdup(buf_str(&p->args->value));
     }
 }
 
@@ -275,35 +382,34 @@ static int check_bind(const struct extender_args *a, struct err *err)
 
 /* ---- all ---- */
 
-static int decode_span(struct parser *p, const struct workload_rules *rules, struct err *err)
+int extender_decode_pod(struct extender_args *a, const struct workload_rules *rules,
+                        struct err *err)
 {
-    if (!p->have_pod || p->pod.len <= strlen("null"))
-        return err_set(err, ERR_INVALID, "Pod is missing");
     json_error_t e;
+    if (!a->pod_span.len)
+        return 0;
     /* Checked already, and no deeper than JSON_SCAN_DEPTH: only numbers can still be refused. */
-    json_t *tree = json_loadb(p->s.start + p->pod.at, p->pod.len, 0, &e);
+    json_t *tree = json_loadb(a->body + a->pod_span.at, a->pod_span.len, 0, &e);
     if (!tree)
         return err_set(err, ERR_INVALID, "Pod: %s, at byte %zu", e.text,
-                       p->pod.at + (size_t)e.position);
-    p->args->pod = decode_pod(tree, err);
-    if (p->args->pod)
-        decode_awaits(rules, tree, p->args->pod);
+                       a->pod_span.at + (size_t)e.position);
+    a->pod = decode_pod(tree, err);
+    if (a->pod)
+        decode_awaits(rules, tree, a->pod);
     json_decref(tree);
-    return p->args->pod ? 0 : -1;
+    return a->pod ? 0 : -1;
 }
 
 /* The text has stopped moving: offsets become pointers. */
 static void finish_names(struct parser *p)
 {
-    const char **names = xcalloc(p->n ? p->n : 1, sizeof *names);
-    for (size_t i = 0; i < p->n; i++)
-        names[i] = p->args->text.data + p->name_at[i];
-    p->args->names = names;
+    for (size_t i = 0; p->copied && i < p->n; i++)
+        p->args->found[i].in_body = p->args->text.data + p->args->found[i].in_text;
+    p->args->names = (const char *const *)(const void *)p->args->found;
     p->args->n_names = p->n;
 }
 
-static int finish(struct parser *p, enum extender_verb verb, const struct workload_rules *rules,
-                  struct err *err)
+static int finish(struct parser *p, enum extender_verb verb, struct err *err)
 {
     json_scan_end(&p->s);
     if (p->s.error)
@@ -316,11 +422,13 @@ static int finish(struct parser *p, enum extender_verb verb, const struct worklo
     if (verb != EXTENDER_PREEMPT && !p->have_names && !p->have_nodes)
         return err_set(err, ERR_INVALID, "neither NodeNames nor Nodes is given");
     finish_names(p);
-    return decode_span(p, rules, err);
+    if (!p->have_pod || p->args->pod_span.len <= strlen("null"))
+        return err_set(err, ERR_INVALID, "Pod is missing");
+    return 0;
 }
 
-int extender_parse(enum extender_verb verb, const char *body, size_t len,
-                   const struct workload_rules *rules, struct extender_args *args, struct err *err)
+int extender_parse(enum extender_verb verb, char *body, size_t len, struct extender_args *args,
+                   struct err *err)
 {
     static void (*const parsers[])(struct parser *) = {
         [EXTENDER_FILTER] = parse_args,
@@ -328,28 +436,40 @@ int extender_parse(enum extender_verb verb, const char *body, size_t len,
         [EXTENDER_PREEMPT] = parse_preempt,
         [EXTENDER_BIND] = parse_bind,
     };
-    struct parser p = {.s = json_scan_new(body, len), .args = args};
+    struct parser p = {.s = json_scan_new(body, len), .body = body, .args = args};
     args->body = body;
     parsers[verb](&p);
-    int r = finish(&p, verb, rules, err);
-    buf_done(&p.key);
-    buf_done(&p.value);
-    free(p.name_at);
-    return r;
+    return finish(&p, verb, err);
+}
+
+void extender_args_rest(struct extender_args *a, size_t most)
+{
+    gang_pod_facts_free(a->pod);
+    free(a->items);
+    free(a->victims);
+    buf_done(&a->victims_text);
+    free(a->ns);
+    free(a->name);
+    free(a->uid);
+    free(a->node);
+    buf_rest(&a->text, most);
+    buf_rest(&a->key, most);
+    buf_rest(&a->value, most);
+    if (a->found_cap > most / sizeof *a->found) {
+        free(STEAL(a->found));
+        a->found_cap = 0;
+    }
+    *a = (struct extender_args){.text = a->text,
+                                .key = a->key,
+                                .value = a->value,
+                                .found = a->found,
+                                .found_cap = a->found_cap};
 }
 
 void extender_args_done(struct extender_args *args)
 {
-    gang_pod_facts_free(args->pod);
-    free((void *)(uintptr_t)args->names);
-    free(args->items);
-    free(args->victims);
-    buf_done(&args->victims_text);
-    buf_done(&args->text);
-    free(args->ns);
-    free(args->name);
-    free(args->uid);
-    free(args->node);
+    extender_args_rest(args, 0);
+    free(args->found); /* of no bytes, where there was none */
     *args = (struct extender_args){0};
 }
 
@@ -370,14 +490,45 @@ static void put_passed(const struct extender_args *a, uint32_t i, size_t nth, st
         put_text(out, a->names[i]);
 }
 
+#define ITEMS_HEAD "\"Nodes\":{\"metadata\":{},\"items\":["
+#define ITEMS_TAIL "]},\"NodeNames\":null"
+
+static size_t passing(const struct extender_args *a, const struct gang_filter_reply *r)
+{
+    return r->pass_all ? a->n_names : r->n_passed;
+}
+
+static uint32_t passed_at(const struct gang_filter_reply *r, size_t i)
+{
+    return r->pass_all ? (uint32_t)i : r->passed[i];
+}
+
 static void put_nodes(const struct extender_args *a, const struct gang_filter_reply *r,
                       struct buf *out)
 {
-    buf_puts(out, a->items ? "\"Nodes\":{\"metadata\":{},\"items\":[" : "\"NodeNames\":[");
-    size_t n = r->pass_all ? a->n_names : r->n_passed;
-    for (size_t i = 0; i < n; i++)
-        put_passed(a, r->pass_all ? (uint32_t)i : r->passed[i], i, out);
-    buf_puts(out, a->items ? "]},\"NodeNames\":null" : "],\"Nodes\":null");
+    buf_puts(out, a->items ? ITEMS_HEAD : "\"NodeNames\":[");
+    for (size_t i = 0; i < passing(a, r); i++)
+        put_passed(a, passed_at(r, i), i, out);
+    buf_puts(out, a->items ? ITEMS_TAIL : "],\"Nodes\":null");
+}
+
+bool extender_can_echo(const struct extender_args *a, const struct gang_filter_reply *r)
+{
+    return !a->items || !a->small || passing(a, r) <= 1;
+}
+
+static void put_refused(const struct extender_args *args, const struct gang_filter_reply *reply,
+                        struct buf *out)
+{
+    buf_puts(out, ",\"FailedAndUnresolvableNodes\":{");
+    for (size_t i = 0; i < reply->n_refused; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_text(out, args->names[reply->refused[i].index]);
+        buf_putc(out, ':');
+        put_text(out, reply->refused[i].text);
+    }
+    buf_puts(out, "},\"Error\":\"\"}");
 }
 
 void extender_write_filter(const struct extender_args *args, const struct gang_filter_reply *reply,
@@ -389,15 +540,32 @@ void extender_write_filter(const struct extender_args *args, const struct gang_f
     }
     buf_putc(out, '{');
     put_nodes(args, reply, out);
-    buf_puts(out, ",\"FailedAndUnresolvableNodes\":{");
-    for (size_t i = 0; i < reply->n_refused; i++) {
+    put_refused(args, reply, out);
+}
+
+/* Nodes move towards the beginning only: each stood behind a comma, and the first one far enough
+ * behind the pod. Their names were copied. */
+bool extender_filter_in_place(const struct extender_args *a, const struct gang_filter_reply *r,
+                              struct buf *body)
+{
+    size_t n = passing(a, r), at = strlen("{" ITEMS_HEAD);
+    if (r->error || !a->items || n == 0 || a->items[passed_at(r, 0)].at < at)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (passed_at(r, i) <= passed_at(r, i - 1))
+            return false;
+    memcpy(body->data, "{" ITEMS_HEAD, at);
+    for (size_t i = 0; i < n; i++) {
+        const struct json_span *item = &a->items[passed_at(r, i)];
         if (i)
-            buf_putc(out, ',');
-        put_text(out, args->names[reply->refused[i].index]);
-        buf_putc(out, ':');
-        put_text(out, reply->refused[i].text);
+            body->data[at++] = ',';
+        memmove(body->data + at, body->data + item->at, item->len);
+        at += item->len;
     }
-    buf_puts(out, "},\"Error\":\"\"}");
+    body->len = at;
+    buf_puts(body, ITEMS_TAIL);
+    put_refused(a, r, body);
+    return true;
 }
 
 void extender_write_prioritize(const struct extender_args *args, const uint8_t *scores, size_t n,

@@ -136,6 +136,10 @@ static void take_status(struct history *h, usec_t now, usec_t wall, const struct
 
 static void take_event(struct history *h, usec_t wall, const struct gang_effect *effect)
 {
+    if (str_eq(effect->event.reason, "ModelMismatch"))
+        log_warning("kube-scheduler's rules are not muster's: the express lane stays closed until "
+                    "muster is started again",
+                    "text", effect->event.message, NULL);
     if (!effect->event.api_group)
         return; /* of a pod: it repeats what is said of its gang */
     struct entry *e =

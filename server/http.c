@@ -16,6 +16,12 @@
 #define LISTEN_BACKLOG 4096
 /* All bodies together, in times of the largest one. */
 #define BODY_BUDGET 2
+/*
+ * Of the library, for each connection: headers, and a piece of the body. kube-scheduler keeps two
+ * idle connections, so nearly every held bind has a new one: the library's own 32 KiB were touched
+ * whole each time (30 % of the listener's time went into the pages), and 2,000 binds held 64 MiB.
+ */
+#define CONNECTION_MEMORY ((size_t)8192)
 
 /* ---- routes and early decisions ---- */
 
@@ -68,9 +74,11 @@ static int judge_headers(const struct http_inner *in, const char *method)
     return 0;
 }
 
-static void put_error_text(const struct http_inner *in, struct buf *body)
+static void put_error_text(struct http_inner *in)
 {
     const struct http *h = in->http;
+    struct buf *body = &in->request.reply;
+    buf_clear(body);
     switch (in->status) {
     case MHD_HTTP_NOT_FOUND:
         buf_puts(body, "no such path; there are:\n");
@@ -84,7 +92,10 @@ static void put_error_text(const struct http_inner *in, struct buf *body)
         buf_printf(body, "the body is larger than %zu bytes (maxBodyMiB)\n", h->body_limit);
         break;
     case MHD_HTTP_SERVICE_UNAVAILABLE:
-        buf_puts(body, "too many large requests at once; try again\n");
+        buf_printf(body,
+                   "the bodies of all requests that are under way are larger than %zu bytes (%d "
+                   "times maxBodyMiB): try again, or raise it\n",
+                   h->body_limit * BODY_BUDGET, BODY_BUDGET);
         break;
     default:
         buf_puts(body, "Content-Length and Transfer-Encoding exclude each other\n");
@@ -94,12 +105,13 @@ static void put_error_text(const struct http_inner *in, struct buf *body)
 
 /* ---- answering ---- */
 
-static void queue(struct http_inner *in, int status, const char *type, struct buf *body,
-                  const char *allow)
+/* The reply's bytes stay where they are: the library is done with them before it says that the
+ * request is completed. What it allocates here (the response, its headers) is its own. */
+static void queue(struct http_inner *in, int status, const char *type, const char *allow)
 {
-    size_t len = body->len;
+    const struct buf *reply = &in->request.reply;
     struct MHD_Response *response =
-        MHD_create_response_from_buffer(len, buf_steal(body), MHD_RESPMEM_MUST_FREE);
+        MHD_create_response_from_buffer(reply->len, reply->data, MHD_RESPMEM_PERSISTENT);
     if (!response)
         abort(); /* out of memory, as in base/mem.h */
     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
@@ -116,23 +128,35 @@ static void queue(struct http_inner *in, int status, const char *type, struct bu
         conn_enter(&in->http->conns, in->conn, CONN_REPLY);
 }
 
-void http_answer(struct http_request *r, int status, const char *content_type, struct buf *body)
+static void swap_buffers(struct http_request *r)
 {
-    queue(r->inner, status, content_type, body, NULL);
+    struct buf body = r->body;
+    r->body = r->reply;
+    r->reply = body;
+}
+
+void http_reply_in_place(struct http_request *r)
+{
+    swap_buffers(r);
+    r->in_place = true;
+}
+
+void http_answer(struct http_request *r, int status, const char *content_type)
+{
+    queue(r->inner, status, content_type, NULL);
 }
 
 static void answer_decided(struct http_inner *in)
 {
     struct http *h = in->http;
     const struct http_route *route = in->request.route;
-    cleanup_buf struct buf body = BUF_INIT;
-    put_error_text(in, &body);
+    put_error_text(in);
     const char *allow = NULL;
     if (in->status == MHD_HTTP_METHOD_NOT_ALLOWED)
         allow = str_eq(route->method, "GET") ? "GET, HEAD" : route->method;
     if (route && h->refused)
         h->refused(h->arg, route, in->status);
-    queue(in, in->status, "text/plain; charset=utf-8", &body, allow);
+    queue(in, in->status, "text/plain; charset=utf-8", allow);
 }
 
 const char *http_query(const struct http_request *r, const char *key)
@@ -171,12 +195,10 @@ int http_socket(const struct http_request *r)
     return r->inner->conn->fd;
 }
 
-/* ---- the library's callbacks ---- */
-
-static void put_peer(struct MHD_Connection *c, char *out, size_t size)
+const char *http_peer(const struct http_request *r, char out[HTTP_PEER])
 {
     const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(c, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+        MHD_get_connection_info(r->inner->mhd, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
     char host[46] = "?", port[8] = "?";
     if (info && info->client_addr) {
         const struct sockaddr *sa = info->client_addr;
@@ -184,22 +206,95 @@ static void put_peer(struct MHD_Connection *c, char *out, size_t size)
             sa->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
         getnameinfo(sa, len, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV);
     }
-    snprintf(out, size, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+    snprintf(out, HTTP_PEER, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
+    return out;
 }
+
+/* ---- blocks ---- */
+
+static struct http_inner *take_block(struct http *h, bool large)
+{
+    struct spares *spares = large ? &h->large : &h->small;
+    pthread_mutex_lock(&h->lock);
+    struct http_inner *in = spares->n ? spares->items[--spares->n] : NULL;
+    pthread_mutex_unlock(&h->lock);
+    return in ? in : xcalloc(1, sizeof *in);
+}
+
+static void free_block(struct http_inner *in)
+{
+    struct http_request *r = &in->request;
+    if (r->user && r->free_user)
+        r->free_user(r->user);
+    buf_done(&in->path);
+    buf_done(&r->body);
+    buf_done(&r->reply);
+    free(in);
+}
+
+static void rest_user(struct http_request *r)
+{
+    if (r->user && r->rest_user) {
+        r->rest_user(r->user);
+    } else if (r->user && r->free_user) {
+        r->free_user(r->user);
+        r->user = NULL;
+    }
+}
+
+/* What the next request finds: memory, and a user that rests. */
+static void rest(struct http_inner *in)
+{
+    struct http_request *r = &in->request;
+    rest_user(r);
+    buf_rest(&in->path, HTTP_KEPT);
+    buf_rest(&r->body, HTTP_KEPT);
+    buf_rest(&r->reply, HTTP_KEPT);
+    *in = (struct http_inner){.path = in->path,
+                              .request = {.body = r->body,
+                                          .reply = r->reply,
+                                          .user = r->user,
+                                          .free_user = r->free_user,
+                                          .rest_user = r->rest_user}};
+}
+
+/* To the others like it, or freed where there are enough. */
+static void give_block(struct http *h, struct http_inner *in)
+{
+    if (in->request.in_place)
+        swap_buffers(&in->request);
+    struct spares *spares = in->request.body.cap > SMALL_REQUEST ? &h->large : &h->small;
+    rest(in);
+    pthread_mutex_lock(&h->lock);
+    bool kept = spares->n < spares->max;
+    if (kept)
+        spares->items[spares->n++] = in;
+    pthread_mutex_unlock(&h->lock);
+    if (!kept)
+        free_block(in);
+}
+
+static void free_spares(struct spares *spares)
+{
+    while (spares->n > 0)
+        free_block(spares->items[--spares->n]);
+}
+
+/* ---- the library's callbacks ---- */
 
 static struct http_inner *begin_request(struct http *h, struct MHD_Connection *c, const char *path,
                                         const char *method)
 {
-    struct http_inner *in = xcalloc(1, sizeof *in);
+    struct http_inner *in = take_block(h, declared_length(c) > SMALL_REQUEST);
     in->http = h;
     in->mhd = c;
     in->conn = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct http_request *r = &in->request;
     r->inner = in;
     r->started = usec_now();
-    r->path = xstrdup(path);
+    buf_puts(&in->path, path);
+    r->path = buf_str(&in->path);
     r->route = find_route(h, path);
-    put_peer(c, r->peer, sizeof r->peer);
     in->status = judge_headers(in, method);
     conn_enter(&h->conns, in->conn, CONN_BODY);
     return in;
@@ -209,25 +304,43 @@ static void drop_body(struct http_inner *in)
 {
     atomic_fetch_sub(&in->http->body_bytes, in->counted);
     in->counted = 0;
-    buf_done(&in->request.body);
+    rest_user(&in->request); /* it may have put bytes aside */
+    buf_rest(&in->request.body, HTTP_KEPT);
+}
+
+/* Whether there is room for what is kept of this body beside all others. */
+static bool count_body(struct http_inner *in)
+{
+    struct http *h = in->http;
+    size_t kept = in->request.body.len + in->request.aside, all;
+    if (kept >= in->counted)
+        all = atomic_fetch_add(&h->body_bytes, kept - in->counted) + (kept - in->counted);
+    else
+        all = atomic_fetch_sub(&h->body_bytes, in->counted - kept) - (in->counted - kept);
+    in->counted = kept;
+    return all <= h->body_limit * BODY_BUDGET;
 }
 
 /* What was decided against is read to its end and forgotten: the reply must wait for it. */
 static void take_body(struct http_inner *in, const char *data, size_t n)
 {
-    struct http *h = in->http;
+    const struct http *h = in->http;
+    struct http_request *r = &in->request;
     if (in->status)
         return;
-    in->counted += n;
-    size_t all = atomic_fetch_add(&h->body_bytes, n) + n;
-    if (in->counted > h->body_limit)
+    r->bytes += n;
+    if (r->bytes > h->body_limit) {
         in->status = MHD_HTTP_CONTENT_TOO_LARGE;
-    else if (all > h->body_limit * BODY_BUDGET)
-        in->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    } else {
+        if (h->piece)
+            h->piece(h->arg, r, data, n);
+        else
+            buf_append(&r->body, data, n);
+        if (!count_body(in))
+            in->status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    }
     if (in->status)
         drop_body(in);
-    else
-        buf_append(&in->request.body, data, n);
 }
 
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const char *path,
@@ -245,12 +358,15 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
         return MHD_YES;
     }
     if (*n > 0) {
+        int64_t begin = nsec_now();
         take_body(in, data, *n);
+        in->request.spent += nsec_now() - begin;
         *n = 0;
         return MHD_YES;
     }
     if (in->answered)
         return MHD_YES;
+    in->request.whole = nsec_now();
     conn_enter(&h->conns, in->conn, CONN_WORK);
     if (in->status)
         answer_decided(in);
@@ -270,15 +386,13 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
         return;
     *request = NULL;
     conn_enter(&h->conns, in->conn, CONN_IDLE);
-    if (in->request.free_user)
-        in->request.free_user(in->request.user);
-    drop_body(in);
+    bool answered = in->answered;
+    atomic_fetch_sub(&h->body_bytes, in->counted);
+    give_block(h, in);
     pthread_mutex_lock(&h->lock);
-    if (in->answered && --h->replying == 0)
+    if (answered && --h->replying == 0)
         pthread_cond_broadcast(&h->sent);
     pthread_mutex_unlock(&h->lock);
-    free(in->request.path);
-    free(in);
 }
 
 static void on_connection(void *cls, struct MHD_Connection *c, void **socket_context,
@@ -355,9 +469,9 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_LISTEN_SOCKET,
         h->listen_fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT, o->connection_limit,
-        MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONN_IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection,
-        h, MHD_OPTION_END);
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)CONN_IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
+        on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
 }
 
 static struct http *http_free(struct http *h)
@@ -365,6 +479,8 @@ static struct http *http_free(struct http *h)
     if (h->listen_fd >= 0)
         close(h->listen_fd);
     conns_done(&h->conns);
+    free_spares(&h->small);
+    free_spares(&h->large);
     pthread_mutex_destroy(&h->lock);
     pthread_cond_destroy(&h->sent);
     free(h->address);
@@ -384,7 +500,10 @@ struct http *http_open(const struct http_options *o, struct err *err)
     h->routes = o->routes;
     h->n_routes = o->n_routes;
     h->arg = o->arg;
+    h->piece = o->piece;
     h->refused = o->refused;
+    h->small.max = SPARE_SMALL;
+    h->large.max = SPARE_LARGE;
     conns_init(&h->conns, o->request_timeout);
     pthread_mutex_init(&h->lock, NULL);
     pthread_condattr_t attr;

@@ -4,19 +4,24 @@
  *
  * http*.c are the only files that know libmicrohttpd. What they add to it: routes (404, 405 with
  * Allow), a limit on the body with and without Content-Length (413), a bound on the sum of all
- * bodies (503), absolute deadlines for headers, body and reading of the reply (the library only
- * knows inactivity), and an orderly end.
+ * bodies that are kept (503), absolute deadlines for headers, body and reading of the reply (the
+ * library only knows inactivity), and an orderly end.
  *
  * Life of a request
  *   1. The route and the limits are judged when the headers are there; the decision is remembered
  *      and told when the body has come, as the library wants it.
- *   2. The route's handler is called with the whole body, on a thread of the listener. It either
- *      calls http_answer() and returns, or
+ *   2. The route's handler is called with the whole body, on a thread of the listener. It writes
+ * the reply into r->reply and either calls http_answer() and returns, or
  *   3. http_defer() (true: the connection is suspended), hands the request to another thread and
  *      returns without touching it again. That thread calls http_answer(), then http_resume(), and
  *      touches it no more.
  *   4. When the reply is sent or the peer is gone, free_user(user) is called, on a thread of the
- *      listener, and the request is freed.
+ *      listener, and the request ends.
+ *
+ * Memory of a request: struct, path, body, reply and (with rest_user) user are one block that
+ * serves one request after the other, so that a call like those before it allocates nothing. Only
+ * as many are kept as were needed at the same time, at most SPARE_SMALL and SPARE_LARGE
+ * (http_inner.h), and of each no more than HTTP_KEPT bytes a buffer.
  *
  * Life of a listener: http_open(); http_quiesce() closes the door; http_refuse_deferring(), after
  * which http_deferred() can only fall, by http_resume(); when it is 0, http_close(). The library
@@ -28,6 +33,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/usec.h"
+
+/* A buffer that has grown beyond this is not kept for the next request: some 30,000 names. */
+#define HTTP_KEPT ((size_t)1 << 20)
 
 struct http;
 struct http_request;
@@ -47,7 +55,10 @@ struct http_options {
     usec_t request_timeout; /* for headers, for a body, and for reading a reply, each */
     const struct http_route *routes;
     size_t n_routes;
-    void *arg; /* for handlers and refused */
+    void *arg; /* for handlers, piece and refused */
+    /* Takes a body piece by piece, and puts into r->body what is to be kept of it; NULL: all is.
+     * May set r->user. On the handler's thread. Only what is kept counts for the sum of bodies. */
+    void (*piece)(void *arg, struct http_request *r, const char *data, size_t n);
     /* A request to a known route was answered with this error status without its handler; may be
      * NULL. Any thread of the listener. */
     void (*refused)(void *arg, const struct http_route *route, int status);
@@ -56,12 +67,20 @@ struct http_options {
 /* What a handler sees. Belongs to the thread that has the request. */
 struct http_request {
     const struct http_route *route;
-    char *path;
-    char peer[64];   /* "127.0.0.1:41000" */
-    struct buf body; /* whole */
-    usec_t started;  /* when the headers were there */
-    void *user;      /* the handler's own */
+    const char *path;
+    struct buf body;  /* whole, or what piece() has kept of it */
+    struct buf reply; /* to be written by whoever answers */
+    bool in_place;    /* http_reply_in_place() was called */
+    size_t aside;     /* bytes that piece() keeps elsewhere meanwhile */
+    size_t bytes;     /* of the whole body */
+    usec_t started;   /* when the headers were there */
+    int64_t spent;    /* nanoseconds: on the pieces of the body, before it was whole */
+    int64_t whole;    /* nanoseconds: when it was */
+    void *user;       /* the handler's own; from an earlier request where that let it rest */
     void (*free_user)(void *user);
+    /* Instead of free_user, where the block is kept: user stays for the next request. May be NULL.
+     */
+    void (*rest_user)(void *user);
     struct http_inner *inner;
 };
 
@@ -71,8 +90,13 @@ const char *http_address(const struct http *h);
 
 /* The value of a query parameter ("" when it has none), or NULL. On the handler's thread. */
 const char *http_query(const struct http_request *r, const char *key);
-/* Queues the reply, taking the content of body. Once per request. */
-void http_answer(struct http_request *r, int status, const char *content_type, struct buf *body);
+/* "127.0.0.1:41000"; where the request is the caller's. */
+#define HTTP_PEER 64
+const char *http_peer(const struct http_request *r, char out[HTTP_PEER]);
+/* The reply was made out of the body's bytes: r->body is r->reply from here on. */
+void http_reply_in_place(struct http_request *r);
+/* Queues r->reply. Once per request. */
+void http_answer(struct http_request *r, int status, const char *content_type);
 /* false: the listener is ending, answer now. */
 bool http_defer(struct http_request *r);
 /* After http_answer(), on whatever thread has the request; it is gone then. */

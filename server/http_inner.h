@@ -50,6 +50,18 @@ void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage);
  * so that it is not closed under a request on its way. */
 #define CONN_IDLE_SECONDS 120
 
+/*
+ * Requests that wait for the next one. Those with a large body are kept apart: a bind, which may be
+ * held for long, takes a small one.
+ */
+#define SPARE_SMALL   64
+#define SPARE_LARGE   8
+#define SMALL_REQUEST ((size_t)4096)
+struct spares {
+    struct http_inner *items[SPARE_SMALL];
+    size_t n, max;
+};
+
 struct http {
     struct MHD_Daemon *daemon;
     int listen_fd; /* -1 once the library has it */
@@ -61,15 +73,18 @@ struct http {
     const struct http_route *routes;
     size_t n_routes;
     void *arg;
+    void (*piece)(void *arg, struct http_request *r, const char *data, size_t n);
     void (*refused)(void *arg, const struct http_route *route, int status);
 
     atomic_size_t deferred;
     atomic_bool refuse_deferring;
-    atomic_size_t body_bytes; /* in all requests */
+    atomic_size_t body_bytes; /* kept in all requests */
 
     pthread_mutex_t lock;
     pthread_cond_t sent;
-    size_t replying; /* answered and not yet completed; under lock */
+    /* under lock */
+    size_t replying; /* answered and not yet completed */
+    struct spares small, large;
 };
 
 struct http_inner {
@@ -79,6 +94,7 @@ struct http_inner {
     struct conn *conn;
     int status; /* decided before the body came; 0: none */
     bool deferred, answered;
+    struct buf path;
     size_t counted; /* of this body in http.body_bytes */
 };
 

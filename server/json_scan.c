@@ -212,6 +212,18 @@ bool json_scan_string(struct json_scan *s, struct buf *out)
     return scan_string(s, out);
 }
 
+bool json_scan_text(struct json_scan *s, struct json_span *ret, bool *plain_text)
+{
+    if (json_scan_peek(s) != '"')
+        return json_scan_fail(s, "a string should be here");
+    const char *from = s->p + 1;
+    if (!scan_string(s, NULL))
+        return false;
+    *ret = (struct json_span){(size_t)(from - s->start), (size_t)(s->p - 1 - from)};
+    *plain_text = !memchr(from, '\\', ret->len);
+    return true;
+}
+
 bool json_scan_key(struct json_scan *s, struct buf *key)
 {
     if (!advance(s, '}'))

@@ -54,6 +54,8 @@ bool json_scan_key(struct json_scan *s, struct buf *key);
 bool json_scan_item(struct json_scan *s);
 /* Reads a string, unescaped, into *out (cleared first). */
 bool json_scan_string(struct json_scan *s, struct buf *out);
+/* The same without a copy: where the string's bytes are, still escaped if *plain is false. */
+bool json_scan_text(struct json_scan *s, struct json_span *ret, bool *plain);
 /* Reads an integer. */
 bool json_scan_int(struct json_scan *s, int64_t *out);
 /* Passes over a whole value and checks it; its extent goes to *span unless NULL. */

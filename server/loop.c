@@ -2,8 +2,10 @@
 #include "server/loop.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -16,6 +18,8 @@
 /* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
  * and health checks waiting. */
 #define MAIL_PER_STEP 16384
+/* The same where a thread of the listener has the turn: it has other connections to look after. */
+#define MAIL_PER_SERVICE 64
 /* Deadlines of connections are looked at this often. */
 #define SWEEP_EVERY USEC_PER_SEC
 /* The end: writes in flight, then replies on their way out. */
@@ -30,7 +34,11 @@ struct loop {
     struct loop_mail stop_mail;
     atomic_bool stop_posted;
 
-    /* owned by the thread that runs the loop */
+    pthread_mutex_t turn; /* never waited for but by the core thread */
+
+    /* owned by whoever has the turn */
+    bool open;           /* others than the core thread may take turns */
+    usec_t sleeps_until; /* what the core thread knows of */
     struct gang_core *core;
     struct calls *calls;
     struct cluster *cluster;
@@ -46,12 +54,14 @@ struct loop {
     size_t n_queries, queries_cap;
     struct call *answered, **answered_end; /* to be sent when the step's effects are carried out */
     usec_t next_sweep;
+    int64_t bound; /* when the last Binding of this step was answered, in nanoseconds; 0: none */
     bool stop;
 };
 
 struct event_mail {
     struct loop_mail mail; /* first */
     struct gang_event event;
+    int64_t posted; /* nanoseconds */
 };
 
 /* ---- making ---- */
@@ -66,10 +76,16 @@ struct gang_config loop_core_config(const struct config *c)
         .backoff_max = c->max_backoff,
         .text_refresh = c->text_refresh,
         .max_holds = (size_t)c->max_holds,
+        .together = (size_t)c->together,
         .starvation = c->starvation,
         .strict_order = c->strict_order,
         .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
         .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
+        .steering = (enum gang_steering)c->steering,
+        .gates = c->gates,
+        .show_gated = c->gates_show,
+        .express = c->express,
+        .whole_lists = c->whole_lists,
         .scheduler_names = (const char *const *)c->scheduler_names.items,
         .n_scheduler_names = c->scheduler_names.n,
     };
@@ -90,6 +106,7 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
     l->metrics = metrics;
     l->signal_fd = -1;
     l->answered_end = &l->answered;
+    pthread_mutex_init(&l->turn, NULL);
     l->core = gang_core_new(&cc);
     l->history = history_new();
     l->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -117,6 +134,7 @@ struct loop *loop_free(struct loop *l)
         close(l->epoll_fd);
     if (l->signal_fd >= 0)
         close(l->signal_fd);
+    pthread_mutex_destroy(&l->turn);
     free(l->events);
     free(l->queries);
     free(l);
@@ -169,6 +187,7 @@ static void post_event(void *arg, struct gang_event *ev)
     struct event_mail *m = xmalloc(sizeof *m);
     m->mail.kind = LOOP_EVENT;
     m->event = *ev;
+    m->posted = nsec_now();
     loop_post(arg, &m->mail);
 }
 
@@ -214,6 +233,8 @@ static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
     case LOOP_EVENT: {
         struct event_mail *em = CONTAINER_OF(m, struct event_mail, mail);
         *add_event(l) = em->event;
+        if (em->event.kind == GANG_EV_BIND_DONE)
+            l->bound = em->posted;
         free(em);
         break;
     }
@@ -241,10 +262,10 @@ static struct loop_mail *next_mail(struct loop *l)
     return CONTAINER_OF(m, struct loop_mail, mail);
 }
 
-static void take_mail(struct loop *l, usec_t now)
+static void take_mail(struct loop *l, usec_t now, int most)
 {
     struct loop_mail *m;
-    for (int i = 0; i < MAIL_PER_STEP && (m = next_mail(l)) != NULL; i++)
+    for (int i = 0; i < most && (m = next_mail(l)) != NULL; i++)
         take_one(l, m, now);
 }
 
@@ -286,6 +307,8 @@ static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
     }
     struct call *call = calls_answer(l->calls, e, now);
     if (call) {
+        if (l->bound && e->kind == GANG_REPLY_BIND)
+            samples_add(&l->metrics->bind_reply, nsec_now() - l->bound);
         call->next = NULL;
         *l->answered_end = call;
         l->answered_end = &call->next;
@@ -321,6 +344,7 @@ static void step(struct loop *l, usec_t now)
     for (size_t i = 0; i < l->n_events; i++)
         gang_event_done(&l->events[i]);
     l->n_events = 0;
+    l->bound = 0;
     send_answered(l);
     if (gang_core_synced(l->core) && !atomic_exchange(&l->synced, true))
         log_info("the picture of the cluster is whole", NULL);
@@ -364,17 +388,61 @@ static usec_t earlier(usec_t a, usec_t b)
     return a < b ? a : b;
 }
 
+/* ---- turns ---- */
+
+/* When the core thread has something to do, whatever comes. */
+static usec_t next_due(const struct loop *l)
+{
+    usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
+    return l->pending ? 0 : earlier(next, l->next_sweep);
+}
+
+static void take_turn(struct loop *l)
+{
+    pthread_mutex_lock(&l->turn);
+    atomic_store(&l->busy_since, usec_now());
+}
+
+static bool try_turn(struct loop *l)
+{
+    if (pthread_mutex_trylock(&l->turn) != 0)
+        return false;
+    if (l->open) {
+        atomic_store(&l->busy_since, usec_now());
+        return true;
+    }
+    pthread_mutex_unlock(&l->turn);
+    return false;
+}
+
+static void give_turn(struct loop *l)
+{
+    atomic_store(&l->busy_since, 0);
+    pthread_mutex_unlock(&l->turn);
+}
+
 static void wait_for_work(struct loop *l)
 {
     struct epoll_event ready[4];
-    usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
-    next = earlier(next, l->next_sweep);
-    usec_t left = next - usec_now();
-    if (left < 0 || l->pending)
+    l->sleeps_until = next_due(l);
+    usec_t left = l->sleeps_until - usec_now();
+    if (left < 0)
         left = 0;
-    atomic_store(&l->busy_since, 0);
+    give_turn(l);
     epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), (int)((left + 999) / 1000));
-    atomic_store(&l->busy_since, usec_now());
+    take_turn(l);
+    l->sleeps_until = 0; /* it is awake */
+}
+
+bool loop_expects(struct loop *l, const char *uid, char *node, size_t size)
+{
+    const char *name = NULL;
+    if (!try_turn(l))
+        return false;
+    bool expects = gang_core_expects(l->core, uid, &name);
+    int n = snprintf(node, size, "%s", name ? name : "");
+    give_turn(l);
+    return expects && n >= 0 && (size_t)n < size;
 }
 
 static void turn(struct loop *l)
@@ -383,7 +451,7 @@ static void turn(struct loop *l)
     take_signals(l);
     if (l->cluster->ops->next(l->cluster) <= now)
         l->cluster->ops->advance(l->cluster, now);
-    take_mail(l, now);
+    take_mail(l, now, MAIL_PER_STEP);
     take_closed(l);
     if (l->n_events == 0 && gang_core_next(l->core) <= now)
         add_kind(l, GANG_EV_TICK);
@@ -391,6 +459,47 @@ static void turn(struct loop *l)
         step(l, now);
     answer_queries(l);
     sweep(l, now);
+}
+
+/* What came before the call. False: there is more than a listener's thread should work on. */
+static bool catch_up(struct loop *l)
+{
+    if (!l->pending && !mailbox_has(l->box))
+        return true;
+    usec_t now = usec_now();
+    take_mail(l, now, MAIL_PER_SERVICE);
+    take_closed(l);
+    if (l->n_events > 0)
+        step(l, now);
+    return !l->pending && !l->stop;
+}
+
+/* In steps of their own: a step may free what the call borrows from the core, see call_prepare().
+ */
+static void serve(struct loop *l, struct call *call)
+{
+    usec_t now = usec_now();
+    if (!call_prepare(call, l->core))
+        return;
+    calls_enter(l->calls, call, now, add_event(l));
+    take_closed(l);
+    if (l->n_events > 0)
+        step(l, now);
+    call_settle(l->calls, call);
+}
+
+bool loop_serve(struct loop *l, struct call *call)
+{
+    if (!try_turn(l))
+        return false;
+    bool mine = catch_up(l);
+    if (mine)
+        serve(l, call);
+    bool wake = next_due(l) < l->sleeps_until || l->stop || l->n_queries > 0;
+    give_turn(l);
+    if (wake)
+        mailbox_wake(l->box);
+    return mine;
 }
 
 /* ---- the end ---- */
@@ -450,8 +559,10 @@ static void let_signals_through(const struct loop *l)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* The turn is kept to the end: calls that still come are posted, and refused. */
 static void end(struct loop *l)
 {
+    l->open = false;
     atomic_store(&l->stopping, true);
     let_signals_through(l);
     if (l->verbs) {
@@ -460,7 +571,7 @@ static void end(struct loop *l)
     }
     usec_t now = usec_now();
     size_t held = calls_count(l->calls);
-    take_mail(l, now);
+    take_mail(l, now, MAIL_PER_STEP);
     take_closed(l);
     add_kind(l, GANG_EV_STOP);
     step(l, now);
@@ -486,12 +597,14 @@ void loop_abandon(struct loop *l)
 
 void loop_run(struct loop *l)
 {
-    atomic_store(&l->busy_since, usec_now());
+    take_turn(l);
     l->cluster->ops->advance(l->cluster, usec_now());
     turn(l);
+    l->open = true;
     while (!l->stop) {
         wait_for_work(l);
         turn(l);
     }
     end(l);
+    give_turn(l);
 }

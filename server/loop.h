@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loop.h - the core thread: everything that happens comes in as mail, goes through gang_step() and
- * leaves as effects.
+ * loop.h - the core and its turns: everything that happens comes in as mail, goes through
+ * gang_step() and leaves as effects.
+ *
+ * Whoever has the turn owns the core, the table of calls and the cluster, and gives all of it back
+ * before anybody else may have it. It is the core thread's, but while that sleeps a thread of the
+ * listener may take a turn for the call that it brings (loop_serve): the call is then answered in
+ * the thread that has read it, without being suspended, posted and resumed. A turn is never waited
+ * for: where it is taken, the call is posted like all other mail.
  *
  * Life cycle
  *   1. loop_new(); listeners and the cluster get it as their address (loop_post, loop_sink).
  *   2. loop_attach*() tell it what it serves; loop_run() works until SIGTERM, SIGINT or
- *      loop_stop(). The thread that runs it owns the core and the cluster.
+ *      loop_stop(). The thread that runs it is the core thread.
  *   3. At the end loop_run() closes the door of the listeners, answers every held call, closes the
  *      cluster (writes in flight get a few seconds) and the listeners, and returns.
  *   4. loop_free()
  *
- * Other threads may call loop_post(), the sink, loop_stop() and loop_health().
+ * Other threads may call loop_post(), loop_serve(), the sink, loop_stop() and loop_health().
  */
 #ifndef MUSTER_SERVER_LOOP_H
 #define MUSTER_SERVER_LOOP_H
@@ -48,6 +54,12 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
 struct loop *loop_free(struct loop *loop);
 
 void loop_post(struct loop *loop, struct loop_mail *mail);
+/* Takes a turn for a call that is not deferred yet; on its handler's thread. False: somebody else
+ * has the turn, defer and post it. True: it was answered, or is deferred and held. */
+bool loop_serve(struct loop *loop, struct call *call);
+/* gang_core_expects(), with a copy of the name ("": none). False also where somebody else has the
+ * turn. Any thread but the core's. */
+bool loop_expects(struct loop *loop, const char *uid, char *node, size_t size);
 struct cluster_sink loop_sink(struct loop *loop);
 /* Takes them over, to be closed by loop_run() or loop_abandon(). Either may be NULL. */
 void loop_attach(struct loop *loop, struct http *verbs, struct http *ops);

@@ -56,6 +56,13 @@ static const struct command {
      "                   kai-scheduler, volcano and muster)\n"
      "  --config FILE    settings (YAML)",
      true},
+    {"ungate", cmd_ungate, "--all | -n NS [--dry-run] [--kubeconfig FILE]",
+     "take muster's scheduling gate off pods, for good; muster need not run\n"
+     "  --all                of all namespaces\n"
+     "  -n, --namespace NS   of this namespace only\n"
+     "  --dry-run            only say which\n"
+     "  --kubeconfig FILE    without it the pod's service account",
+     false},
     {"version", cmd_version, "", "print the version", false},
 };
 

@@ -26,12 +26,45 @@ void histogram_add(struct histogram *h, usec_t first, usec_t value)
     atomic_fetch_add_explicit(&h->sum, value, memory_order_relaxed);
 }
 
+void samples_add(struct samples *s, int64_t ns)
+{
+    uint64_t nth = atomic_fetch_add_explicit(&s->count, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&s->sum, (uint64_t)ns, memory_order_relaxed);
+    atomic_store_explicit(&s->ns[nth % METRIC_SAMPLES],
+                          ns > UINT32_MAX ? UINT32_MAX : (uint_fast32_t)ns, memory_order_relaxed);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+int64_t samples_quantile(struct samples *s, double quantile)
+{
+    uint32_t sorted[METRIC_SAMPLES];
+    uint64_t count = atomic_load_explicit(&s->count, memory_order_relaxed);
+    size_t n = count < METRIC_SAMPLES ? (size_t)count : METRIC_SAMPLES;
+    for (size_t i = 0; i < n; i++)
+        sorted[i] = (uint32_t)atomic_load_explicit(&s->ns[i], memory_order_relaxed);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    return n ? sorted[(size_t)((double)(n - 1) * quantile + 0.5)] : 0;
+}
+
+void samples_clear(struct samples *s)
+{
+    atomic_store_explicit(&s->count, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->sum, 0, memory_order_relaxed);
+}
+
 void metrics_call(struct metrics *m, enum extender_verb verb, enum metric_outcome outcome,
-                  size_t bytes, usec_t duration, usec_t held)
+                  size_t bytes, usec_t duration, usec_t held, int64_t work)
 {
     atomic_fetch_add_explicit(&m->requests[verb][outcome], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&m->request_bytes[verb], bytes, memory_order_relaxed);
     histogram_add(&m->duration[verb], DURATION_FIRST, held > 0 ? duration - held : duration);
+    if (work >= 0)
+        samples_add(&m->work[verb], held > 0 ? work - held * 1000 : work);
     if (held >= 0)
         histogram_add(&m->held, HELD_FIRST, held);
 }
@@ -80,6 +113,18 @@ static void put_histogram(struct buf *out, const char *name, const char *label, 
     buf_printf(out, "%s_count%s%s%s %" PRIu64 "\n", name, open, label, close, count);
 }
 
+/* label: "" or `verb="bind"`. */
+static void put_summary(struct buf *out, const char *name, const char *label, struct samples *s)
+{
+    static const double quantiles[] = {0.5, 0.9, 0.99};
+    const char *comma = *label ? "," : "", *open = *label ? "{" : "", *close = *label ? "}" : "";
+    for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
+        buf_printf(out, "%s{%s%squantile=\"%g\"} %.9f\n", name, label, comma, quantiles[i],
+                   (double)samples_quantile(s, quantiles[i]) / 1e9);
+    buf_printf(out, "%s_sum%s%s%s %.9f\n", name, open, label, close, (double)load(&s->sum) / 1e9);
+    buf_printf(out, "%s_count%s%s%s %" PRIu64 "\n", name, open, label, close, load(&s->count));
+}
+
 static void write_calls(struct metrics *m, struct buf *out)
 {
     static const char *const outcomes[] = {
@@ -106,6 +151,18 @@ static void write_calls(struct metrics *m, struct buf *out)
         put_histogram(out, "muster_extender_request_duration_seconds", label, DURATION_FIRST,
                       &m->duration[v]);
     }
+    head(out, "muster_extender_work_seconds", "summary",
+         "All that was done for a call, without waiting for its bytes or for its gang; the last "
+         "2,048.");
+    for (int v = 0; v < EXTENDER_VERB_MAX; v++) {
+        char label[32];
+        snprintf(label, sizeof label, "verb=\"%s\"", extender_verb_name((enum extender_verb)v));
+        put_summary(out, "muster_extender_work_seconds", label, &m->work[v]);
+    }
+    head(out, "muster_bind_reply_seconds", "summary",
+         "From the API server's answer to a Binding to the reply to the bind call that waited for "
+         "it; the last 2,048.");
+    put_summary(out, "muster_bind_reply_seconds", "", &m->bind_reply);
     head(out, "muster_bind_held_seconds", "histogram", "How long bind calls were held.");
     put_histogram(out, "muster_bind_held_seconds", "", HELD_FIRST, &m->held);
     head(out, "muster_step_duration_seconds", "histogram",
@@ -136,6 +193,15 @@ static void write_core(const struct gang_core *core, struct buf *out)
         {"muster_attempts_timed_out_total", "counter", "Attempts ended by their schedule timeout.",
          s.attempts_timed_out},
         {"muster_wakes_total", "counter", "Waiting pods woken by a write.", s.wakes},
+        {"muster_gated_pods", "gauge", "Pods with muster's own scheduling gate.", s.gated},
+        {"muster_gates_lifted_total", "counter", "Gates that were asked to be lifted.",
+         s.gates_lifted},
+        {"muster_express_lane", "gauge", "1 when the express lane is open.", s.express},
+        {"muster_express_bindings_total", "counter",
+         "Bindings sent for members that kube-scheduler had not brought to bind.",
+         s.bindings_express},
+        {"muster_model_checks_total", "counter",
+         "Whole lists of nodes that were compared with muster's own rules.", s.model_looks},
         {"muster_nodes", "gauge", "Nodes known.", s.nodes},
         {"muster_pods", "gauge", "Pods known.", s.pods},
         {"muster_podgroups", "gauge", "PodGroups known.", s.groups},
@@ -149,6 +215,11 @@ static void write_core(const struct gang_core *core, struct buf *out)
                "muster_plans_total{result=\"failed\"} %" PRIu64 "\n"
                "muster_plans_total{result=\"dropped\"} %" PRIu64 "\n",
                s.plans_made, s.plans_failed, s.plans_dropped);
+    head(out, "muster_model_mismatch_total", "counter",
+         "Nodes about which kube-scheduler and muster's rules differ, seen twice.");
+    for (int p = 0; p < PREDICATE_MAX; p++)
+        buf_printf(out, "muster_model_mismatch_total{predicate=\"%s\"} %" PRIu64 "\n",
+                   gang_predicate_name((enum gang_predicate)p), s.mismatches[p]);
     head(out, "muster_bindings_total", "counter", "Bindings written for gangs and single pods.");
     buf_printf(out,
                "muster_bindings_total{outcome=\"ok\"} %" PRIu64 "\n"

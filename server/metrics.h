@@ -42,17 +42,32 @@ struct histogram {
 /* Buckets are at first, first * 2, first * 4 …; see metrics.c. */
 void histogram_add(struct histogram *h, usec_t first, usec_t value);
 
+/* The last so many of something that takes microseconds, for exact quantiles. */
+#define METRIC_SAMPLES 2048
+struct samples {
+    atomic_uint_fast32_t ns[METRIC_SAMPLES]; /* at most 4.29 s */
+    atomic_uint_fast64_t count, sum;         /* since the start; nanoseconds */
+};
+void samples_add(struct samples *s, int64_t ns);
+/* Of the last METRIC_SAMPLES; nanoseconds, 0 when there are none. */
+int64_t samples_quantile(struct samples *s, double quantile);
+/* As if nothing had been added. */
+void samples_clear(struct samples *s);
+
 struct metrics {
     atomic_uint_fast64_t requests[EXTENDER_VERB_MAX][METRIC_OUTCOME_MAX];
     atomic_uint_fast64_t request_bytes[EXTENDER_VERB_MAX];
     struct histogram duration[EXTENDER_VERB_MAX]; /* without the time a bind was held */
+    struct samples work[EXTENDER_VERB_MAX];       /* all that was done for a call, see http.h */
+    struct samples bind_reply; /* from the API server's answer to the reply that waited for it */
     struct histogram held;
     struct histogram step;
 };
 
-/* A call answered: `held` is the part of `duration` for which the core held it; -1: not at all. */
+/* A call answered: `held` is the part of `duration` for which the core held it; -1: not at all.
+ * `work` in nanoseconds, with the time it was held; -1: it came to no work. */
 void metrics_call(struct metrics *m, enum extender_verb verb, enum metric_outcome outcome,
-                  size_t bytes, usec_t duration, usec_t held);
+                  size_t bytes, usec_t duration, usec_t held, int64_t work);
 void metrics_step(struct metrics *m, usec_t duration);
 
 /* Everything, in the text format. On the core thread. verbs and ops may be NULL. */

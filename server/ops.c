@@ -24,19 +24,19 @@ struct check {
 /* As kube-apiserver words it: "ok", and with ?verbose or on failure a line per check. */
 static void answer_checks(struct http_request *r, const struct check *checks, size_t n)
 {
-    cleanup_buf struct buf body = BUF_INIT;
+    struct buf *body = &r->reply;
     bool good = true;
     for (size_t i = 0; i < n; i++)
         good = good && checks[i].good;
     if (good && !http_query(r, "verbose")) {
-        buf_puts(&body, "ok");
+        buf_puts(body, "ok");
     } else {
         for (size_t i = 0; i < n; i++)
-            buf_printf(&body, "[%c]%s %s\n", checks[i].good ? '+' : '-', checks[i].name,
+            buf_printf(body, "[%c]%s %s\n", checks[i].good ? '+' : '-', checks[i].name,
                        checks[i].good ? "ok" : "failed");
-        buf_printf(&body, "%s check %s\n", r->path + 1, good ? "passed" : "failed");
+        buf_printf(body, "%s check %s\n", r->path + 1, good ? "passed" : "failed");
     }
-    http_answer(r, good ? 200 : 503, TEXT_TYPE, &body);
+    http_answer(r, good ? 200 : 503, TEXT_TYPE);
 }
 
 static struct check alive(const struct loop_health *h)
@@ -65,18 +65,18 @@ static void readyz(void *arg, struct http_request *r)
 static void version(void *arg, struct http_request *r)
 {
     (void)arg;
-    cleanup_buf struct buf body = BUF_INIT;
-    buf_puts(&body, "{\"name\":\"muster\",\"version\":\"" MUSTER_VERSION "\"}\n");
-    http_answer(r, 200, JSON_TYPE, &body);
+    struct buf *body = &r->reply;
+    buf_puts(body, "{\"name\":\"muster\",\"version\":\"" MUSTER_VERSION "\"}\n");
+    http_answer(r, 200, JSON_TYPE);
 }
 
 static void configz(void *arg, struct http_request *r)
 {
     const struct ops_context *o = arg;
-    cleanup_buf struct buf body = BUF_INIT;
-    buf_puts(&body, o->configz);
-    buf_putc(&body, '\n');
-    http_answer(r, 200, JSON_TYPE, &body);
+    struct buf *body = &r->reply;
+    buf_puts(body, o->configz);
+    buf_putc(body, '\n');
+    http_answer(r, 200, JSON_TYPE);
 }
 
 /* ---- queries ---- */
@@ -109,11 +109,12 @@ static bool gang_path(const char *rest, struct query *q)
 
 static void answer_error(struct http_request *r, int status, const char *why)
 {
-    cleanup_buf struct buf body = BUF_INIT;
-    buf_puts(&body, "{\"error\":");
-    buf_json(&body, why, strlen(why));
-    buf_puts(&body, "}\n");
-    http_answer(r, status, JSON_TYPE, &body);
+    struct buf *body = &r->reply;
+    buf_clear(body);
+    buf_puts(body, "{\"error\":");
+    buf_json(body, why, strlen(why));
+    buf_puts(body, "}\n");
+    http_answer(r, status, JSON_TYPE);
 }
 
 /* ?limit=N&gang=NS/NAME; returns what is wrong with them, or NULL. */
@@ -183,33 +184,33 @@ static void answer_events(const struct query *q, const struct history *history, 
 void query_answer(struct query *q, const struct ops_view *view)
 {
     struct http_request *r = q->request;
-    cleanup_buf struct buf body = BUF_INIT;
+    struct buf *body = &r->reply;
     const char *type = JSON_TYPE;
     bool found = true;
     usec_t now = usec_now(), wall = usec_wall();
     switch (r->route->tag) {
     case QUERY_METRICS:
         type = METRICS_TYPE;
-        metrics_write(view->metrics, view->core, view->cluster, view->verbs, view->ops, &body);
+        metrics_write(view->metrics, view->core, view->cluster, view->verbs, view->ops, body);
         break;
     case QUERY_GANGS:
-        views_gangs(view->core, q->ns, now, wall, &body);
+        views_gangs(view->core, q->ns, now, wall, body);
         break;
     case QUERY_GANG:
         found =
-            views_gang(view->core, view->history, q->ns, q->name, q->api_group, now, wall, &body);
+            views_gang(view->core, view->history, q->ns, q->name, q->api_group, now, wall, body);
         break;
     case QUERY_EVENTS:
-        answer_events(q, view->history, &body);
+        answer_events(q, view->history, body);
         break;
     default:
-        views_nodes(view->core, &body);
+        views_nodes(view->core, body);
         break;
     }
     if (found) {
         if (r->route->tag != QUERY_METRICS)
-            buf_putc(&body, '\n');
-        http_answer(r, 200, type, &body);
+            buf_putc(body, '\n');
+        http_answer(r, 200, type);
     } else {
         cleanup_buf struct buf why = BUF_INIT;
         views_no_gang(view->core, q->ns, q->name, &why);

@@ -325,7 +325,7 @@ static int take_value(struct taking *t, const json_t *json, void *object,
                       const struct record_field *f)
 {
     void *p = place(object, f->offset);
-    int64_t number;
+    int64_t number = 0;
     switch (f->kind) {
     case RECORD_TEXT:
         return take_text(t, json, f->required, p);

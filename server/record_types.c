@@ -32,6 +32,8 @@
 
 /* ---- words ---- */
 
+static const char *const steerings[] = {
+    [GANG_STEER_AUTO] = "auto", [GANG_STEER_ALWAYS] = "always", [GANG_STEER_NEVER] = "never"};
 static const char *const taint_effects[] = {[TAINT_NO_SCHEDULE] = "NoSchedule",
                                             [TAINT_PREFER_NO_SCHEDULE] = "PreferNoSchedule",
                                             [TAINT_NO_EXECUTE] = "NoExecute"};
@@ -161,6 +163,7 @@ static const struct record_field pod_fields[] = {
     MUST(gang_pod_facts, ns),
     MUST(gang_pod_facts, name),
     MUST(gang_pod_facts, uid),
+    I64(gang_pod_facts, version),
     TEXT(gang_pod_facts, node),
     TEXT(gang_pod_facts, nominated),
     TEXT(gang_pod_facts, scheduler),
@@ -169,6 +172,7 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, unschedulable),
     I32(gang_pod_facts, priority),
     I64(gang_pod_facts, created),
+    BOOL(gang_pod_facts, gated),
     TEXTS(gang_pod_facts, gates, n_gates),
     INSIDE(gang_pod_facts, labels, &kvs),
     INSIDE(gang_pod_facts, group, &whole_ref),
@@ -192,6 +196,8 @@ static const struct record_field pod_fields[] = {
     LIST(gang_pod_facts, tolerations, n_tolerations, &toleration),
     LIST(gang_pod_facts, apart, n_apart, &selector),
     LIST(gang_pod_facts, spreads, n_spreads, &spread),
+    TEXT(gang_pod_facts, inexact),
+    LIST(gang_pod_facts, shuns, n_shuns, &selector),
 };
 const struct record_type record_pod = {TYPE(gang_pod_facts, pod_fields)};
 
@@ -361,6 +367,7 @@ static const struct {
     [GANG_EVICT] = {"evict", EFFECT(effect_pod_fields)},
     [GANG_STATUS] = {"status", EFFECT(effect_status_fields)},
     [GANG_EVENT] = {"event", EFFECT(event_fields)},
+    [GANG_UNGATE] = {"ungate", EFFECT(effect_pod_fields)},
     [GANG_TELL] = {"tell", EFFECT(effect_pod_fields)},
 };
 
@@ -384,10 +391,16 @@ static const struct record_field config_fields[] = {
     I64(gang_config, backoff_max),
     I64(gang_config, text_refresh),
     I64(gang_config, max_holds),
+    I64(gang_config, together),
     I64(gang_config, starvation),
     BOOL(gang_config, strict_order),
     BOOL(gang_config, evict_on_failed_commit),
     BOOL(gang_config, requeue_below_minimum),
+    ENUM(gang_config, steering, steerings),
+    BOOL(gang_config, gates),
+    BOOL(gang_config, show_gated),
+    BOOL(gang_config, express),
+    BOOL(gang_config, whole_lists),
     TEXTS(gang_config, scheduler_names, n_scheduler_names),
 };
 const struct record_type record_config = {TYPE(gang_config, config_fields)};

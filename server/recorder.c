@@ -180,7 +180,10 @@ static int start_thread(struct recorder *r, struct err *err)
     pthread_cond_init(&r->some, &attr);
     pthread_condattr_destroy(&attr);
     errno = pthread_create(&r->thread, NULL, run, r);
-    return errno ? err_errno(err, "start the recorder's thread") : 0;
+    if (errno)
+        return err_errno(err, "start the recorder's thread");
+    pthread_setname_np(r->thread, "recorder"); /* what top and perf show */
+    return 0;
 }
 
 static struct recorder *free_recorder(struct recorder *r)

@@ -93,6 +93,8 @@ static void put_shapes(struct buf *out, const struct gang_explained *x)
         };
         open_element(out);
         json_put_text(out, "example", s->sample->name);
+        if (s->beyond)
+            json_put_text(out, "beyondModel", s->beyond);
         put_figures(out, figures, ARRAY_SIZE(figures));
         if (s->resource)
             put_short(out, s);
@@ -128,6 +130,22 @@ static void put_holders(struct buf *out, const struct gang_explained *x)
     buf_putc(out, '}');
 }
 
+/* Whether one member at bind is enough, and if not, why. */
+static void put_express(struct buf *out, const struct gang_core *core,
+                        const struct gang_explained *x)
+{
+    const char *wrong = gang_core_model_wrong(core);
+    json_put_key(out, "express");
+    buf_putc(out, '{');
+    json_put_flag(out, "on", x->express && !wrong);
+    if (x->express_doubt)
+        json_put_text(out, "doubt", x->express_doubt);
+    json_put_number(out, "mismatches", (int64_t)x->mismatches);
+    if (wrong)
+        json_put_text(out, "firstMismatch", wrong);
+    buf_putc(out, '}');
+}
+
 static void put_places(struct buf *out, const struct gang_explained *x)
 {
     json_put_key(out, "withoutPlace");
@@ -160,6 +178,7 @@ void views_explain(const struct gang_core *core, const struct history *history,
         put_ref(out, "capacityKeptFor", x.keeper);
     json_put_flag(out, "keptForIt", x.keeps);
     json_put_flag(out, "keptFromIt", x.heeds);
+    put_express(out, core, &x);
     put_units(out, &x);
     put_shapes(out, &x);
     put_places(out, &x);

@@ -2,22 +2,14 @@
 #include <inttypes.h>
 
 #include "base/buf.h"
+#include "base/hash.h"
 #include "workload/kinds.h"
 
 #define LOWER  "abcdefghijklmnopqrstuvwxyz"
 #define DIGITS "0123456789"
 
-enum { HASH_LEN = 17 /* "-" and 16 digits */ };
-
-/* FNV-1a: stable for ever, and names need no more; whoever wants two of his own objects to share
- * a PodGroup can simply say so. */
-static uint64_t hash(const char *text)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
-        h = (h ^ *p) * 0x100000001b3u;
-    return h;
-}
+/* "-" and 16 digits. Whoever wants two of his own objects to share a PodGroup can simply say so. */
+enum { HASH_LEN = 17 };
 
 /* Source: apimachinery IsDNS1123Subdomain and IsDNS1123Label. */
 static bool fits(const char *text, const char *inner, const char *edges, size_t most)
@@ -41,7 +33,7 @@ static char *make_name(const char *text, const char *inner, size_t most)
     }
     if (b.len && b.data[b.len - 1] == '.') /* no dot before a hyphen */
         b.data[b.len - 1] = '-';
-    buf_printf(&b, "%s%016" PRIx64, b.len ? "-" : "x", hash(text));
+    buf_printf(&b, "%s%016" PRIx64, b.len ? "-" : "x", hash_text(HASH_START, text));
     return buf_steal(&b);
 }
 

@@ -2,15 +2,24 @@
 /*
  * plan.c - what planning costs, beside one plain pass of the predicates over the same nodes.
  *
- *   bench_plan [NODES]        default 5,000
+ *   bench_plan [NODES]            default 5,000
+ *   bench_plan growth [NODES]     only the curves
  *
  * The plain pass is what anybody would write first: for each node the rules of kube-scheduler about
  * selector, affinity and taints, then each request against what is free; no classes, no caches.
- * Times are medians; only their ratios mean something.
+ * Times are medians; only their ratios mean something. After the table for people comes a line
+ * for each figure, in the format that all programs here have:
+ *
+ *   figure ID KEY RATIO TARGET "TEXT"        the ratio should not be above the target
+ *
+ * or a line for each point of the curves that show how the cost grows:
+ *
+ *   point ID SERIES X MS
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/usec.h"
@@ -25,7 +34,7 @@
 struct bench {
     struct gang_core *core;
     usec_t now;
-    int nodes;
+    int nodes, classes;
     size_t effects; /* of the last step */
 };
 
@@ -39,10 +48,10 @@ static void step(struct bench *b, struct gang_event *events, size_t n)
 
 /* ---- facts ---- */
 
-static struct gang_node_facts *node_facts(int i)
+static struct gang_node_facts *node_facts(int i, int classes)
 {
     struct gang_node_facts *f = gang_node_facts_new();
-    int class = i % CLASSES;
+    int class = i % classes;
     cleanup_free char *pool = xasprintf("pool-%d", class), *zone = xasprintf("zone-%d", class % 3);
     f->name = xasprintf("node-%05d", i);
     gang_kvs_add(&f->labels, "kubernetes.io/hostname", f->name);
@@ -110,14 +119,16 @@ static struct gang_event group_event(const char *name, int min)
 
 /* ---- a cluster ---- */
 
-static struct bench bench_new(int nodes)
+/* Nobody is hoped for: what is measured is planned in one step, when the last member is there. */
+static struct bench bench_new(int nodes, int classes)
 {
     struct gang_config config = gang_config_default();
+    config.assemble = 0;
     config.schedule_timeout = 24 * 3600 * USEC_PER_SEC;
     config.starvation = 0;
-    struct bench b = {.core = gang_core_new(&config), .nodes = nodes};
+    struct bench b = {.core = gang_core_new(&config), .nodes = nodes, .classes = classes};
     for (int i = 0; i < nodes; i++) {
-        struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = node_facts(i)};
+        struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = node_facts(i, classes)};
         step(&b, &ev, 1);
     }
     struct gang_event synced = {.kind = GANG_EV_SYNCED};
@@ -125,11 +136,12 @@ static struct bench bench_new(int nodes)
     return b;
 }
 
-static void add_gang(struct bench *b, const char *name, int members, int gpus)
+/* A gang that needs so many, and its first `there` members. */
+static void add_gang(struct bench *b, const char *name, int members, int there, int gpus)
 {
     struct gang_event ev = group_event(name, members);
     step(b, &ev, 1);
-    for (int i = 0; i < members; i++) {
+    for (int i = 0; i < there; i++) {
         cleanup_free char *pod = xasprintf("%s-%d", name, i);
         ev = pod_event(pod, name, gpus, NULL);
         step(b, &ev, 1);
@@ -168,7 +180,7 @@ static double plain_pass(int nodes)
     struct gang_pod_facts *pod = pod_facts("p", NULL, 1, NULL);
     volatile int fits = 0;
     for (int i = 0; i < nodes; i++)
-        all[i] = node_facts(i);
+        all[i] = node_facts(i, CLASSES);
     for (int t = 0; t < TIMES; t++) {
         usec_t begin = usec_now();
         for (int i = 0; i < nodes; i++) {
@@ -190,17 +202,31 @@ static double plain_pass(int nodes)
     return median(times, TIMES);
 }
 
-/* The step in which the last of so many members comes: with it the gang is planned. */
-static double plan_large(int nodes, int members)
+static int planned(struct bench *b)
+{
+    struct gang_stats stats;
+    gang_core_stats(b->core, &stats);
+    return (int)stats.plans_made;
+}
+
+/*
+ * The step in which the last of so many members comes: with it the gang is planned, all of it. A
+ * gang of another size was planned before, so that the nodes are known.
+ */
+static double plan_large(int nodes, int classes, int members)
 {
     usec_t times[TIMES];
     for (int t = 0; t < TIMES; t++) {
-        struct bench b = bench_new(nodes);
-        add_gang(&b, "g", members - 1, 1);
-        struct gang_event both[] = {group_event("g", members), pod_event("last", "g", 1, NULL)};
+        struct bench b = bench_new(nodes, classes);
+        add_gang(&b, "before", 1, 1, 2);
+        add_gang(&b, "g", members, members - 1, 1);
+        struct gang_event last = pod_event("last", "g", 1, NULL);
+        int before = planned(&b);
         usec_t begin = usec_now();
-        step(&b, both, 2);
+        step(&b, &last, 1);
         times[t] = usec_now() - begin;
+        if (planned(&b) != before + 1)
+            abort();
         gang_core_free(b.core);
     }
     return median(times, TIMES);
@@ -210,11 +236,11 @@ static double plan_large(int nodes, int members)
 static double waiting_list(int nodes, int gangs)
 {
     usec_t times[TIMES];
-    struct bench b = bench_new(nodes);
+    struct bench b = bench_new(nodes, CLASSES);
     fill(&b);
     for (int i = 0; i < gangs; i++) {
         cleanup_free char *name = xasprintf("g-%d", i);
-        add_gang(&b, name, 8, GPUS);
+        add_gang(&b, name, 8, 8, GPUS);
     }
     for (int t = 0; t < TIMES; t++) {
         struct gang_event ev = {.kind = GANG_EV_POD_GONE};
@@ -234,22 +260,62 @@ static void row(const char *what, double ms, double pass)
     printf("| %-58s | %8.2f | %6.1f |\n", what, ms, ms / pass);
 }
 
+static void figure(const char *key, double ms, double base_ms, double target, const char *base)
+{
+    printf("figure P06 %s %.4f %g \"%.3f ms, %s %.3f ms\"\n", key, ms / base_ms, target, ms, base,
+           base_ms);
+}
+
+static void point(const char *series, int x, double ms)
+{
+    printf("point P06 %s %d %.4f\n", series, x, ms);
+}
+
+/* How the cost grows with each of the things that there may be more of. */
+static void growth(int nodes)
+{
+    static const int of_nodes[] = {500, 1000, 5000, 10000, 20000, 50000};
+    static const int of_classes[] = {1, 20, 100, 500, 1000, 2500};
+    static const int of_members[] = {10, 100, 500, 1000, 2000, 5000};
+    static const int of_gangs[] = {100, 500, 1250, 2500, 5000, 10000};
+    printf("\n");
+    for (size_t i = 0; i < 6; i++) {
+        point("nodes-one-plain-pass", of_nodes[i], plain_pass(of_nodes[i]));
+        point("nodes-plan-of-100", of_nodes[i], plan_large(of_nodes[i], CLASSES, 100));
+    }
+    for (size_t i = 0; i < 6; i++)
+        point("classes-plan-of-100", of_classes[i], plan_large(nodes, of_classes[i], 100));
+    for (size_t i = 0; i < 6 && of_members[i] < nodes * GPUS / 2; i++)
+        point("members-one-plan", of_members[i], plan_large(nodes, CLASSES, of_members[i]));
+    for (size_t i = 0; i < 6; i++)
+        point("waiting-gangs-one-look", of_gangs[i], waiting_list(nodes, of_gangs[i]));
+}
+
 int main(int argc, char **argv)
 {
-    int nodes = argc > 1 ? atoi(argv[1]) : 5000;
-    if (nodes < 100) {
-        fprintf(stderr, "usage: bench_plan [NODES]     at least 100\n");
+    bool grow = argc > 1 && !strcmp(argv[1], "growth");
+    int nodes = argc > 1 + grow ? atoi(argv[1 + grow]) : 5000;
+    if (nodes < 200) {
+        fprintf(stderr, "usage: bench_plan [growth] [NODES]     at least 200\n");
         return 2;
     }
-    double pass = plain_pass(nodes);
+    if (grow) {
+        growth(nodes);
+        return 0;
+    }
+    double pass = plain_pass(nodes), plan = plan_large(nodes, CLASSES, 1000);
+    double more = plan_large(10 * nodes, CLASSES, 1000), list = waiting_list(nodes, 1250);
     printf("%d nodes of %d classes, %d GPUs each\n\n", nodes, CLASSES, GPUS);
     printf("| %-58s | %8s | %6s |\n", "", "ms", "passes");
     printf("|%.60s|%.9s:|%.7s:|\n", "------------------------------------------------------------",
            "---------", "-------");
     row("one plain pass: one member against every node", pass, pass);
-    row("plan of 1,000 members", plan_large(nodes, 1000), pass);
-    row("the same on ten times the nodes", plan_large(10 * nodes, 1000), pass);
-    row("1,250 waiting gangs of 8, looked at again when a pod ends", waiting_list(nodes, 1250),
-        pass);
+    row("plan of 1,000 members", plan, pass);
+    row("the same on ten times the nodes", more, pass);
+    row("1,250 waiting gangs of 8, looked at again when a pod ends", list, pass);
+    printf("\n");
+    figure("plan-1000", plan, pass, 5, "one pass");
+    figure("ten-times-nodes", more, plan, 3, "a tenth of the nodes");
+    figure("waiting-list", list, pass, 5, "one pass");
     return 0;
 }

@@ -34,6 +34,7 @@ void world_forget(struct world *w)
     strings_clear(w->nominations, &w->n_nominations);
     strings_clear(w->events, &w->n_events);
     strings_clear(w->evictions, &w->n_evictions);
+    strings_clear(w->ungated, &w->n_ungated);
     strings_clear(w->told, &w->n_told);
 }
 
@@ -50,6 +51,7 @@ void world_free(struct world *w)
     free(w->nominations);
     free(w->events);
     free(w->evictions);
+    free(w->ungated);
     free(w->told);
     free(w->last_status);
     free(w->passed);
@@ -131,6 +133,9 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
         break;
     case GANG_NOMINATE:
         PUSH(w, nominations, xasprintf("%s@%s", e->pod.name, e->pod.node ? e->pod.node : ""));
+        break;
+    case GANG_UNGATE:
+        PUSH(w, ungated, xasprintf("%s@%s", e->pod.name, e->pod.node ? e->pod.node : ""));
         break;
     case GANG_STATUS:
         keep(&w->last_status,

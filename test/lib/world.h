@@ -47,6 +47,8 @@ struct world {
     size_t n_reads, cap_reads;
     char **nominations; /* "pod@node" or "pod@" */
     size_t n_nominations, cap_nominations;
+    char **ungated; /* "pod@node" or "pod@", the same of gates to be lifted */
+    size_t n_ungated, cap_ungated;
     char **evictions; /* names of pods */
     size_t n_evictions, cap_evictions;
     char **told; /* "pod: text" */

@@ -79,6 +79,8 @@ static const struct trait {
     {OP_POD, A_SPREAD, F_APPS, 30, 1, 2, GANG},
     {OP_POD, A_FORBID, F_FORBID, 50, 1, 255, GANG},
     {OP_POD, A_GATED, F_GATES, 10, 1, 1, EACH},
+    {OP_POD, A_CLOSED, F_CLOSED, 70, 1, 1, GANG},
+    {OP_POD, A_CLOSED, F_CLOSED, 15, 1, 1, EACH},
     {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
     {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
     {OP_FILTER, A_HIDE, F_HIDES, 40, 1, 255, EACH},
@@ -131,8 +133,14 @@ static const struct trait {
     {OP_CONFIG, A_STARVE, F_STARVING, 100, 5, 60, EACH},
     {OP_CONFIG, A_EVICT, F_EVICTS, 100, 1, 1, EACH},
     {OP_CONFIG, A_REQUEUE, F_REQUEUES, 100, 1, 1, EACH},
+    {OP_CONFIG, A_STEER, F_STEERS, 100, 1, 2, EACH},
     {OP_CONFIG, A_HOPE, F_HOPE, 100, 3, 3, EACH},
     {OP_CONFIG, A_HOLDS, F_FEW_HOLDS, 100, 1, 6, EACH},
+    {OP_CONFIG, A_GATES, F_CLOSED, 90, 0, GATES_MAX, EACH},
+    {OP_CONFIG, A_GATES, F_CLOSED, 50, GATES_ON, GATES_ON, EACH},
+    {OP_CONFIG, A_EXPRESS, F_EXPRESS, 100, 1, 1, EACH},
+    {OP_CONFIG, A_TOGETHER, F_TOGETHER, 100, 1, 4, EACH},
+    {OP_POD, A_SHUN, F_SHUNS, 10, 0, 2, EACH},
 };
 
 static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
@@ -533,6 +541,12 @@ static void draw_kill(struct drawing *d)
 {
     line(d, chance(d, 70) ? OP_KILL : OP_RESTART, 0, 0);
 }
+/* muster is started anew with other settings. */
+static void draw_settings(struct drawing *d)
+{
+    line(d, OP_CONFIG, 0, 0);
+    line(d, OP_KILL, 0, 0);
+}
 static void draw_rebuild(struct drawing *d)
 {
     line(d, OP_REBUILD, 0, 0);
@@ -555,6 +569,7 @@ static const struct kind {
     {30, F_ENDS, draw_elsewhere}, {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
     {10, F_GATES, draw_ungate},   {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
     {8, F_CLASSES, draw_class},   {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
+    {4, F_CLOSED, draw_settings},
 };
 
 static void draw_one(struct drawing *d)

@@ -26,6 +26,7 @@
     X(SAMPLES, 30)                                                                                 \
     X(FORBID, 25)                                                                                  \
     X(GATES, 30)                                                                                   \
+    X(CLOSED, 35)                                                                                  \
     X(FOREIGN, 20)                                                                                 \
     X(PRIORITY, 50)                                                                                \
     X(STRANGE, 40)                                                                                 \
@@ -43,11 +44,15 @@
     X(STRICT, 10)                                                                                  \
     X(STARVING, 15)                                                                                \
     X(EVICTS, 20)                                                                                  \
+    X(TOGETHER, 20)                                                                                \
     X(REQUEUES, 20)                                                                                \
     X(QUIET, 40)                                                                                   \
     X(APART, 20)                                                                                   \
     X(APPS, 20)                                                                                    \
-    X(ENDS, 35)
+    X(ENDS, 35)                                                                                    \
+    X(STEERS, 40)                                                                                  \
+    X(EXPRESS, 40)                                                                                 \
+    X(SHUNS, 10)
 
 enum feature {
 #define X(id, percent) F_##id,

@@ -211,6 +211,13 @@ static void add_app(struct gang_pod_facts *f, const struct op *spec)
 {
     if (op_has(spec, A_AWAY))
         keep_apart(f, "app", app_name(spec->value[A_AWAY]));
+    if (op_has(spec, A_SHUN)) {
+        f->shuns = xcalloc(1, sizeof *f->shuns);
+        f->n_shuns = 1;
+        select_label(&f->shuns[0], "app", app_name(spec->value[A_SHUN]));
+    }
+    if (op_has(spec, A_SHUN) || op_has(spec, A_FORBID) || op_has(spec, A_USES))
+        f->inexact = xstrdup("rules of its own");
     if (!op_has(spec, A_APP))
         return;
     cleanup_free char *app = app_name(spec->value[A_APP]);
@@ -265,6 +272,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->priority = op_get(&t->spec, A_PRIO, 0);
     f->unschedulable = t->unschedulable;
     f->controlled = !op_has(&t->spec, A_BARE);
+    f->gated = op_has(&t->spec, A_CLOSED);
     if (op_has(&t->spec, A_GATED)) {
         f->gates = xcalloc(1, sizeof *f->gates);
         f->n_gates = 1;

@@ -35,6 +35,7 @@ void let_time_pass(struct model *m, usec_t t)
     usec_t to = m->now + t, next = gang_core_next(m->core);
     watch_catches_up(m, to);
     model_step(m);
+    oracle_steered(m, /* before= */ true);
     while ((next = gang_core_next(m->core)) <= to) {
         m->now = next > m->now ? next : m->now;
         model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
@@ -43,6 +44,8 @@ void let_time_pass(struct model *m, usec_t t)
             model_fail(m, "timer", "the core asks for the same moment again");
     }
     m->now = to;
+    if (t >= SECONDS(1))
+        oracle_steered(m, /* before= */ false);
     model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
     if (t > 0)
         hidden_return(m);
@@ -79,7 +82,8 @@ static void list_everything(struct model *m)
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         t->charged = NOT_CHARGED;
-        t->shown = t->learnt = t->ghost = false;
+        t->shown = t->learnt = t->ghost = t->lift_asked = false;
+        t->named = -1;
         objects_show(m, 'p', p);
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
             group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */

@@ -16,10 +16,15 @@ struct gang_config model_config(const struct model *m)
     struct gang_config c = gang_config_default();
     c.assemble = op_get(&m->config, A_HOPE, 0) * USEC_PER_MSEC;
     c.max_holds = (size_t)op_get(&m->config, A_HOLDS, 10000);
+    c.together = (size_t)op_get(&m->config, A_TOGETHER, 0);
     c.starvation = op_get(&m->config, A_STARVE, 300000) * USEC_PER_MSEC;
     c.strict_order = op_has(&m->config, A_STRICT);
     c.evict_on_failed_commit = op_has(&m->config, A_EVICT);
     c.requeue_below_minimum = op_has(&m->config, A_REQUEUE);
+    c.steering = (enum gang_steering)op_get(&m->config, A_STEER, GANG_STEER_AUTO);
+    c.gates = op_get(&m->config, A_GATES, 0) & GATES_ON;
+    c.show_gated = op_get(&m->config, A_GATES, 0) & GATES_SHOW;
+    c.express = op_has(&m->config, A_EXPRESS);
     c.scheduler_names = ours;
     c.n_scheduler_names = ARRAY_SIZE(ours);
     return c;
@@ -40,6 +45,9 @@ void model_start_core(struct model *m)
     keep_cells(m);
     struct gang_config config = model_config(m);
     bool twin = m->twin != NULL;
+    m->gates = op_get(&m->config, A_GATES, 0);
+    m->max_holds = config.max_holds;
+    m->steering = config.steering;
     m->core = gang_core_free(m->core);
     m->twin = gang_core_free(m->twin);
     m->core = gang_core_new(&config);
@@ -52,6 +60,7 @@ struct model *model_new(void (*fail)(struct model *, const char *, const char *)
 {
     struct model *m = xcalloc(1, sizeof *m);
     struct gang_config config = model_config(m);
+    m->max_holds = config.max_holds;
     m->fail = fail;
     m->totals = totals;
     m->now = SECONDS(1000);
@@ -60,12 +69,14 @@ struct model *model_new(void (*fail)(struct model *, const char *, const char *)
         m->pods[p] = (struct pod_truth){.node = -1,
                                         .lost = -1,
                                         .nominated = -1,
+                                        .named = -1,
                                         .sent_to = -1,
                                         .picked = -1,
                                         .charged_node = -1,
                                         .shown_group = -1};
     for (int g = 0; g < GROUPS; g++)
-        m->doubted[g] = -SECONDS(1000000);
+        for (int i = 0; i < NEEDS * NODES; i++)
+            m->doubted[g][i / NODES][i % NODES] = -SECONDS(1000000);
     m->core = gang_core_new(&config);
     if (twin)
         m->twin = gang_core_new(&config);
@@ -252,6 +263,8 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     if (!t->exists || t->serial != serial)
         return;
     size_t passed = r->pass_all ? q->n_names : r->n_passed;
+    if (r->error || passed == 0)
+        t->named = -1; /* it may be written again */
     if (r->error) {
         t->retry_at = m->now + SECONDS(1);
     } else if (passed == 0) {
@@ -320,6 +333,24 @@ static void add_request(struct model *m, int p, int serial, int node, bool read)
     m->requests[m->n_requests++] = (struct request){p, serial, node, m->now, read, false};
 }
 
+/* A bind call of the pod has come, and the core has not answered it. */
+static bool was_asked(const struct model *m, int p)
+{
+    for (size_t i = 0; i < m->n_calls; i++)
+        if (m->calls[i].pod == p)
+            return true;
+    return false;
+}
+
+/* The bind call is one of this very step: a sibling's may have been answered before it. */
+static bool comes_now(const struct model *m, int p, uint64_t id)
+{
+    for (size_t i = 0; i < m->n_queue; i++)
+        if (m->queue[i].ev.kind == GANG_EV_BIND && m->queue[i].pod == p && m->queue[i].ev.id == id)
+            return true;
+    return false;
+}
+
 static void see_binding(struct model *m, const struct gang_effect *e, size_t count)
 {
     (void)count;
@@ -333,7 +364,8 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
                        node_name(n), node_name(m->requests[i].node));
     add_request(m, p, serial, n, false);
     struct pod_truth *t = &m->pods[p];
-    if (t->charged == NOT_CHARGED || t->charged_serial != serial) {
+    bool first = t->charged == NOT_CHARGED || t->charged_serial != serial;
+    if (first) {
         t->charged = CHARGED_BINDING;
         t->charged_serial = serial;
         t->charged_node = n;
@@ -344,9 +376,14 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
     t->sent_at = m->now;
     if (!t->exists || t->serial != serial)
         return; /* deleted, and the watch has not said so yet */
-    if (t->call && t->call_node != n)
+    if (pod_gated(t))
+        model_fail(m, "gate", "p%d has a scheduling gate and is to be bound", p);
+    bool crossed = op_has(&m->config, A_EXPRESS) && comes_now(m, p, t->call);
+    if (t->call && t->call_node != n && !crossed)
         model_fail(m, "binding", "p%d: the scheduler asked for %s, the Binding is to %s", p,
                    node_name(t->call_node), node_name(n));
+    if (first && !was_asked(m, p))
+        oracle_unasked(m, p, n);
     t->sent_to = n;
     oracle_binding(m, p, n);
 }
@@ -366,9 +403,39 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     int serial, p = pod_number(e->pod.uid, &serial);
     if (p < 0 || !m->pods[p].exists || m->pods[p].serial != serial || m->pods[p].node >= 0)
         return;
-    sched_nominated(m, p, e->pod.node ? node_number(e->pod.node) : -1);
-    m->pods[p].steered |= e->pod.node != NULL;
+    int n = e->pod.node ? node_number(e->pod.node) : -1;
+    oracle_nominated(m, p, n);
+    sched_nominated(m, p, n);
+    m->pods[p].named = n;
+    m->pods[p].steered |= n >= 0;
     wake_pod(m, p);
+}
+
+static void see_lifting(struct model *m, const struct gang_effect *e, size_t count)
+{
+    (void)count;
+    int serial, p = pod_number(e->pod.uid, &serial);
+    if (p < 0 || !m->pods[p].exists || m->pods[p].serial != serial)
+        return;
+    struct pod_truth *t = &m->pods[p];
+    oracle_lifted(m, p);
+    t->lift_asked = true;
+    if (e->pod.node && t->node < 0) {
+        t->named = node_number(e->pod.node);
+        t->named_now = true;
+    }
+    if (m->gates & GATES_LOST && m->liftings++ % 3 == 0)
+        return; /* the write did not arrive */
+    if (t->node < 0 && e->pod.node) {
+        sched_nominated(m, p, node_number(e->pod.node));
+        m->pods[p].steered = true;
+    }
+    if (!op_has(&t->spec, A_CLOSED))
+        return;
+    op_unset(&t->spec, A_CLOSED);
+    t->sleep = AWAKE;
+    t->dirty = CHANGED;
+    t->lifted = !(m->gates & GATES_LATE);
 }
 
 static void see_eviction(struct model *m, const struct gang_effect *e, size_t count)
@@ -398,11 +465,17 @@ static void see_nothing(struct model *m, const struct gang_effect *e, size_t cou
 }
 
 static void (*const see[])(struct model *, const struct gang_effect *, size_t) = {
-    [GANG_REPLY_FILTER] = see_filter,   [GANG_REPLY_PRIORITIZE] = see_scores,
-    [GANG_REPLY_PREEMPT] = see_preempt, [GANG_REPLY_BIND] = see_answer,
-    [GANG_BIND] = see_binding,          [GANG_READ_POD] = see_read,
-    [GANG_NOMINATE] = see_nomination,   [GANG_EVICT] = see_eviction,
-    [GANG_STATUS] = see_nothing,        [GANG_EVENT] = see_nothing,
+    [GANG_REPLY_FILTER] = see_filter,
+    [GANG_REPLY_PRIORITIZE] = see_scores,
+    [GANG_REPLY_PREEMPT] = see_preempt,
+    [GANG_REPLY_BIND] = see_answer,
+    [GANG_BIND] = see_binding,
+    [GANG_READ_POD] = see_read,
+    [GANG_NOMINATE] = see_nomination,
+    [GANG_EVICT] = see_eviction,
+    [GANG_UNGATE] = see_lifting,
+    [GANG_STATUS] = see_nothing,
+    [GANG_EVENT] = see_nothing,
     [GANG_TELL] = see_nothing, /* that it wakes the pod is nothing to rely on */
 };
 
@@ -491,6 +564,7 @@ void model_step(struct model *m)
         say_queue(m, n);
     for (size_t i = 0; i < n; i++)
         events[i] = m->queue[i].ev;
+    m->closed = gang_core_model_wrong(m->core) != NULL;
     const struct gang_effect *e = gang_step(m->core, m->now, events, n, &n_effects);
     m->totals->steps++;
     m->totals->effects += n_effects;
@@ -506,6 +580,11 @@ void model_step(struct model *m)
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);
     oracle_step(m);
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].lifted && m->pods[p].exists) {
+            m->pods[p].lifted = false;
+            objects_show(m, 'p', p); /* with the next step */
+        }
 }
 
 /* ---- operations ---- */

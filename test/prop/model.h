@@ -21,6 +21,8 @@
 #define SECONDS(n) ((usec_t)(n)*USEC_PER_SEC)
 /* Names of a list that is a sample: kube-scheduler stops looking at 100 feasible nodes. */
 enum { STRANGERS = 110, NAMES_MAX = NODES + STRANGERS, BATCH_MAX = 192, REQUESTS_MAX = 256 };
+/* Pods of more different needs than that share numbers, see pod_doubt(). */
+enum { NEEDS = 32 };
 
 /* Why kube-scheduler does not try a pod: an extender refused it, or its own plugins did. */
 enum sleep { AWAKE, SLEEPS_EXTENDER, SLEEPS_PLUGINS };
@@ -44,12 +46,18 @@ struct pod_truth {
     usec_t lost_sent; /* when that was sent: the API server gives it up in the end */
     int nominated;    /* status.nominatedNodeName; -1 */
     bool steered;     /* muster has nominated it once */
+    int named;        /* where this core has, if nothing came between; -1 */
+    bool named_now;   /* in this step */
+    bool overtaken;   /* and the watch has shown, with it, what was before */
+    bool lift_asked;  /* this core has asked for its gate to be lifted */
     int sent_to;      /* node of its last Binding; -1 */
     usec_t sent_at;   /* and when */
 
     /* kube-scheduler */
     enum sleep sleep;
+    bool asked;         /* muster was asked about it */
     bool unschedulable; /* its condition says that it was tried in vain */
+    bool lifted;        /* its gate was just taken off, and the watch is not late */
     bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
     usec_t retry_at;    /* an error: not before this time */
     int picked;         /* where filter sent it, bind not asked yet; -1 */
@@ -112,12 +120,18 @@ struct model {
     struct gang_core *core;
     struct gang_core *twin; /* gets the same events, must answer alike; NULL */
     struct op config;
+    /* of the core that runs */
+    int gates;    /* enum gates */
+    int steering; /* enum gang_steering */
+    size_t max_holds;
+    uint64_t liftings;  /* of gates that it asked for */
+    uint64_t unsteered; /* pods, by bits, see oracle_steered() */
     usec_t now;
     uint64_t next_id, next_pick;
     struct object_truth nodes[NODES], groups[GROUPS], classes[CLASSES], claims[CLAIMS];
     struct pod_truth pods[PODS];
-    bool excused[GROUPS];   /* a loss, a refusal or a change: may be part bound */
-    usec_t doubted[GROUPS]; /* when the scheduler last refused it nodes with room */
+    bool excused[GROUPS];                 /* a loss, a refusal or a change: may be part bound */
+    usec_t doubted[GROUPS][NEEDS][NODES]; /* see pod_doubt() */
     struct call calls[PODS * 4];
     size_t n_calls;
     struct request requests[REQUESTS_MAX];
@@ -127,6 +141,8 @@ struct model {
     int cursor; /* the pod that was tried last */
     int line;
     bool kinds;    /* there was a member with a label that all must share */
+    bool closed;   /* the express lane, when the step began */
+    bool lies;     /* the scheduler has hidden nodes, or one of the two was behind */
     bool calm;     /* all goes well: the operation under way is that one */
     struct op did; /* the operation under way, with the names that were chosen */
     bool did_something;
@@ -178,6 +194,11 @@ static inline int pod_group(const struct pod_truth *t)
 {
     return op_has(&t->spec, A_BADLINK) ? -1 : op_get(&t->spec, A_LINK, -1);
 }
+/* It does not exist for kube-scheduler. */
+static inline bool pod_gated(const struct pod_truth *t)
+{
+    return op_has(&t->spec, A_GATED) || op_has(&t->spec, A_CLOSED);
+}
 /* The two may not be on one node. */
 bool pods_apart(const struct pod_truth *a, const struct pod_truth *b);
 /* Amounts by number, of what nodes have and pods need. */
@@ -192,6 +213,14 @@ void objects_show_all(struct model *m);
 /* The pod is bound by whoever it was. */
 void pod_bound(struct model *m, int p, int n);
 void group_excuse(struct model *m, int g);
+/* kube-scheduler refuses the node, which has room, to pods of the group that need as much as this
+ * one. Muster may believe it for a while, of that node and such pods. */
+void pod_doubt(struct model *m, int p, int n);
+/* The same of every node, for all of the group's pods. */
+void group_doubt(struct model *m, int g);
+/* Whether muster may still believe it of the node, for whoever is like the pod in group g. */
+bool pod_doubted(const struct model *m, int g, int p, int n);
+bool group_doubted(const struct model *m, int g);
 void do_object(struct model *m, const struct op *op);
 
 /* ---- sched.c ---- */

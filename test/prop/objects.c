@@ -93,6 +93,42 @@ void group_excuse(struct model *m, int g)
         m->excused[i] |= family >> i & 1;
 }
 
+/* ---- what kube-scheduler refuses ---- */
+
+/* For so long muster may believe it (60 s, and what is under way). */
+#define DOUBT_LIMIT SECONDS(130)
+
+static int needs_of(const struct pod_truth *t)
+{
+    int64_t need[RESOURCES];
+    pod_needs(t, need);
+    return (int)((need[R_GPUS] * 8 + need[R_CPU]) % NEEDS);
+}
+
+void pod_doubt(struct model *m, int p, int n)
+{
+    m->doubted[pod_group(&m->pods[p])][needs_of(&m->pods[p])][n] = m->now;
+}
+
+void group_doubt(struct model *m, int g)
+{
+    for (int i = 0; i < NEEDS * NODES; i++)
+        m->doubted[g][i / NODES][i % NODES] = m->now;
+}
+
+bool pod_doubted(const struct model *m, int g, int p, int n)
+{
+    return m->now - m->doubted[g][needs_of(&m->pods[p])][n] <= DOUBT_LIMIT;
+}
+
+bool group_doubted(const struct model *m, int g)
+{
+    for (int i = 0; i < NEEDS * NODES; i++)
+        if (m->now - m->doubted[g][i / NODES][i % NODES] <= DOUBT_LIMIT)
+            return true;
+    return false;
+}
+
 /* ---- the watch ---- */
 
 static void show_node(struct model *m, int n)
@@ -289,7 +325,7 @@ static void do_plain(struct model *m, const struct op *op)
     if (op->class == 'c')
         wake_pods(m, true);
     for (int g = 0; g < GROUPS; g++)
-        m->doubted[g] = m->now; /* what the scheduler thinks of nodes may change with it */
+        group_doubt(m, g); /* what the scheduler thinks of nodes may change with it */
     changed(m, op->class, op->subject, op);
 }
 
@@ -327,6 +363,7 @@ static void do_pod(struct model *m, const struct op *op)
                             .node = -1,
                             .lost = -1,
                             .nominated = -1,
+                            .named = -1,
                             .sent_to = -1,
                             .picked = -1,
                             .charged = was.charged,
@@ -360,8 +397,8 @@ static void do_nopod(struct model *m, const struct op *op)
     member_lost(m, op);
     bool assumed = t->node >= 0 || t->picked >= 0 || t->call || t->nominated >= 0;
     t->exists = false;
-    t->ghost = t->learnt;
-    if (t->ghost)
+    t->ghost = t->ghost || t->learnt; /* or the one before it of this name */
+    if (t->learnt)
         t->shown_group = pod_group(t);
     t->picked = -1;
     if (t->call) {
@@ -402,6 +439,7 @@ static void do_phase(struct model *m, const struct op *op)
 static void do_ungate(struct model *m, const struct op *op)
 {
     op_unset(&m->pods[op->subject].spec, A_GATED);
+    op_unset(&m->pods[op->subject].spec, A_CLOSED);
     m->pods[op->subject].sleep = AWAKE;
     changed(m, 'p', op->subject, op);
 }

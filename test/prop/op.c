@@ -6,8 +6,6 @@
 
 #include "base/duration.h"
 
-_Static_assert(ATTR_COUNT <= 64, "attributes are bits of a word");
-
 static const struct verb {
     const char *text, *subjects, *help;
 } verbs[] = {

@@ -43,7 +43,7 @@ enum { NODES = 8, GROUPS = 8, PODS = 48, CLASSES = 3, CLAIMS = 4 };
     X(RUN, "run", "p", "a bound pod runs")                                                         \
     X(SUCCEED, "succeed", "p", "a bound pod ends well")                                            \
     X(FAIL, "fail", "p", "a bound pod fails")                                                      \
-    X(UNGATE, "ungate", "p", "the scheduling gate is taken off")                                   \
+    X(UNGATE, "ungate", "p", "others take the scheduling gates off")                               \
     X(RELINK, "relink", "p", "the pod names another group, or none")                               \
     X(RESIZE, "resize", "p", "the pod's requests change in place")                                 \
     X(ASSIGN, "assign", "p", "somebody else binds the pod")                                        \
@@ -105,6 +105,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(ROLE, "role", T_NUMBER, "pod: 1 subgroup a, 2 b, 3 c")                                       \
     X(RACK, "rack", T_NUMBER, "pod: its label rack")                                               \
     X(GATED, "gated", T_FLAG, "pod: has somebody else's scheduling gate")                          \
+    X(CLOSED, "closed", T_FLAG, "pod: has muster's own scheduling gate")                           \
     X(PORT, "port", T_FLAG, "pod: needs a host port")                                              \
     X(TOLERANT, "tolerant", T_FLAG, "pod: tolerates the taint and the cordon")                     \
     X(FOREIGN, "foreign", T_FLAG, "pod: of another scheduler")                                     \
@@ -136,6 +137,12 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(STRICT, "strict", T_FLAG, "config: strictOrder")                                             \
     X(EVICT, "evict", T_FLAG, "config: onFailedCommit evict")                                      \
     X(REQUEUE, "requeue", T_FLAG, "config: belowMinimum requeue")                                  \
+    X(TOGETHER, "together", T_NUMBER, "config: commitTogether (0 unless said)")                    \
+    X(STEER, "steer", T_NUMBER, "config: steering; 0 auto, 1 always, 2 never")                     \
+    X(GATES, "gates", T_NUMBER, "config: by bits, see enum gates (0 unless said)")                 \
+    X(EXPRESS, "express", T_FLAG, "config: express")                                               \
+    X(SHUN, "shun", T_NUMBER,                                                                      \
+      "pod: never in one half of the nodes with pods of this app, by a rule muster does not know") \
     X(BOUND, "bound", T_NUMBER, "expect: members of the group that are bound; pod: 1, or 0")       \
     X(TIME, "", T_TIME, "wait: how long")
 
@@ -146,13 +153,17 @@ enum attr {
         ATTR_COUNT
 };
 
+/* gates.enabled, gates.showToAutoscaler; every third lifting of a gate is lost; the watch is late
+ * to show the others. */
+enum gates { GATES_ON = 1, GATES_SHOW = 2, GATES_LOST = 4, GATES_LATE = 8, GATES_MAX = 15 };
+
 struct op {
     enum op_kind kind;
-    bool joined;  /* taken in the same step as the next one */
-    char class;   /* of the subject, one of SUBJECTS; 0: none */
-    int subject;  /* its number */
-    uint64_t has; /* attributes that are given, by bits */
-    int32_t value[ATTR_COUNT];
+    bool joined;               /* taken in the same step as the next one */
+    char class;                /* of the subject, one of SUBJECTS; 0: none */
+    int subject;               /* its number */
+    bool has[ATTR_COUNT];      /* the attribute is given, */
+    int32_t value[ATTR_COUNT]; /* with this value; 0 of the others */
 };
 
 struct ops {
@@ -162,7 +173,7 @@ struct ops {
 
 static inline bool op_has(const struct op *op, enum attr a)
 {
-    return op->has >> a & 1;
+    return op->has[a];
 }
 static inline int32_t op_get(const struct op *op, enum attr a, int32_t otherwise)
 {
@@ -170,12 +181,12 @@ static inline int32_t op_get(const struct op *op, enum attr a, int32_t otherwise
 }
 static inline void op_set(struct op *op, enum attr a, int32_t value)
 {
-    op->has |= UINT64_C(1) << a;
+    op->has[a] = true;
     op->value[a] = value;
 }
 static inline void op_unset(struct op *op, enum attr a)
 {
-    op->has &= ~(UINT64_C(1) << a);
+    op->has[a] = false;
     op->value[a] = 0;
 }
 enum attr_type attr_type(enum attr a);

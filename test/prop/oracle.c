@@ -6,9 +6,6 @@
 
 #include "test/prop/family.h"
 
-/* For so long muster may believe a refusal of the scheduler (60 s, and what is under way). */
-#define DOUBT_LIMIT SECONDS(130)
-
 static const char *const resource_names[RESOURCES] = {
     [R_GPUS] = "nvidia.com/gpu", [R_CPU] = "cpu", [R_PODS] = "pods", [R_PORT] = "(host port)"};
 static const int64_t resource_unit[RESOURCES] = {1, 1000, 1, 1};
@@ -172,6 +169,54 @@ void oracle_binding(struct model *m, int p, int n)
                        node_name(n), p, have[r] - left[r], resource_names[r], have[r]);
 }
 
+/* ---- the express lane ---- */
+
+static bool is_shunned(const struct model *m, int p)
+{
+    const struct op *spec = &m->pods[p].spec;
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        if (i != p && t->exists && t->node >= 0 && !pod_finished(t) && t->dirty != CHANGED &&
+            op_has(&t->spec, A_SHUN) && op_has(spec, A_APP) &&
+            t->spec.value[A_SHUN] == spec->value[A_APP])
+            return true;
+    }
+    return false;
+}
+
+void oracle_unasked(struct model *m, int p, int n)
+{
+    const struct pod_truth *t = &m->pods[p];
+    const struct op *spec = &t->spec;
+    if (!op_has(&m->config, A_EXPRESS))
+        model_fail(m, "express", "p%d: a Binding that nobody asked for", p);
+    if (op_has(spec, A_FORBID) || op_has(spec, A_USES) || op_has(spec, A_SHUN) ||
+        (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || is_shunned(m, p))
+        model_fail(m, "express", "p%d is bound unasked, and where it may go is not known", p);
+    if (!t->shown)
+        model_fail(m, "express", "p%d is bound unasked, and no watch has shown it", p);
+    if (m->closed)
+        model_fail(m, "express", "p%d is bound unasked, and the lane is closed", p);
+    if (t->dirty != CHANGED && !m->nodes[n].dirty && !node_allows(m, p, n))
+        model_fail(m, "express", "p%d is bound unasked to %s, which refuses it", p, node_name(n));
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *other = &m->pods[i];
+        if (i != p && other->exists && other->node < 0 && other->dirty == CLEAN && other->shown &&
+            other->nominated == n && pod_group(other) < 0 && other->charged == NOT_CHARGED &&
+            !pod_finished(other))
+            model_fail(m, "express", "p%d is bound unasked to %s, where p%d is nominated", p,
+                       node_name(n), i);
+    }
+}
+
+/* A scheduler that says what it means has the rules that muster has. */
+static void check_model(struct model *m)
+{
+    const char *wrong = gang_core_model_wrong(m->core);
+    if (wrong && !m->lies)
+        model_fail(m, "model", "%s", wrong);
+}
+
 /* ---- the reference planner ---- */
 
 /* A plain greedy planner cannot fail where each node takes this many of the largest of them. */
@@ -229,7 +274,7 @@ static void ask_for(struct ask *ask, const struct model *m, int p)
 /* Rules about pods of other groups: where there is a place is too involved to say. */
 static bool has_app_rules(const struct op *spec)
 {
-    return op_has(spec, A_APP) || op_has(spec, A_AWAY);
+    return op_has(spec, A_APP) || op_has(spec, A_AWAY) || op_has(spec, A_SHUN);
 }
 
 /* Neither a claim, such a rule nor a difference between members keeps them from being planned. */
@@ -357,12 +402,20 @@ static bool nodes_known(const struct model *m)
     return charges_known(m);
 }
 
-static bool doubted(const struct model *m, uint32_t family)
+/* Nodes that the scheduler has refused to none of the family's waiting pods lately. */
+static uint32_t undoubted(const struct model *m, uint32_t family)
 {
-    for (int g = 0; g < GROUPS; g++)
-        if (family >> g & 1 && m->now - m->doubted[g] <= DOUBT_LIMIT)
-            return true;
-    return false;
+    uint32_t nodes = 0;
+    for (int n = 0; n < NODES; n++) {
+        bool doubted = false;
+        for (int p = 0; p < PODS; p++) {
+            int h = m->pods[p].exists && m->pods[p].node < 0 ? pod_group(&m->pods[p]) : -1;
+            for (int g = 0; h >= 0 && family >> h & 1 && g < GROUPS; g++)
+                doubted |= family >> g & 1 && pod_doubted(m, g, p, n);
+        }
+        nodes |= doubted ? 0 : UINT32_C(1) << n;
+    }
+    return nodes;
 }
 
 struct back oracle_back(const struct model *m, int g)
@@ -418,7 +471,10 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         if (!seen.known[g] || !lacks_plan(&seen, g))
             continue;
         uint32_t family = family_of(m, g);
-        if (!doubted(m, family) && oracle_ask(m, family, &ask) && fits(&ask, left) &&
+        if (!oracle_ask(m, family, &ask))
+            continue;
+        ask.nodes &= undoubted(m, family);
+        if (fits(&ask, left) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
             !oracle_back(m, g).pauses && !oracle_back(m, g).heeds)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
@@ -428,55 +484,12 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 
 /* ---- what the scheduler refuses ---- */
 
-struct slot_seen {
-    int pod, node;
-    enum gang_state state;
-    const char *group;
-};
-
-static void see_slot(void *arg, const struct gang_member_view *v)
-{
-    struct slot_seen *seen = arg;
-    if (atoi(v->facts->name + 1) == seen->pod)
-        seen->node = node_number(v->slot);
-}
-
-static void see_state(void *arg, const struct gang_view *v)
-{
-    struct slot_seen *seen = arg;
-    if (strcmp(v->status.ref->name, seen->group) == 0)
-        seen->state = v->status.state;
-}
-
-/* Where the member has its place; -1: nowhere. */
-static struct slot_seen look_at_slot(const struct model *m, int p)
-{
-    struct gang_ref ref = facts_ref(pod_group(&m->pods[p]));
-    struct slot_seen seen = {p, -1, GANG_ASSEMBLING, ref.name};
-    gang_core_each_member(m->core, &ref, see_slot, &seen);
-    gang_core_each_gang(m->core, see_state, &seen);
-    free(ref.api_group);
-    free(ref.ns);
-    free(ref.name);
-    return seen;
-}
-
-void oracle_passed(struct model *m, int p)
-{
-    if (pod_group(&m->pods[p]) < 0 || m->pods[p].dirty == CHANGED)
-        return;
-    struct slot_seen seen = look_at_slot(m, p);
-    if (seen.state != GANG_PLACED && seen.state != GANG_DONE && seen.node != m->pods[p].picked)
-        model_fail(m, "passed", "p%d passes to n%d, its place is on n%d and its gang is %s", p,
-                   m->pods[p].picked, seen.node, gang_state_name(seen.state));
-}
-
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried)
 {
     const struct pod_truth *t = &m->pods[p];
     if (pod_group(t) < 0 || op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
         return;
-    int slot = look_at_slot(m, p).node;
+    int slot = oracle_place(m, p).node;
     if (slot >= 0 && (sample ? slot == tried : !(offered >> slot & 1)))
         model_fail(m, "evidence", "p%d has its place on %s, which the scheduler just refused", p,
                    node_name(slot));
@@ -486,15 +499,56 @@ void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int t
         model_fail(m, "evidence", "p%d is not sent to its place, which the sample lacks", p);
 }
 
+/* ---- gates ---- */
+
+/* It is for good: only for who has a place, passes singly, or is shown to an autoscaler. */
+void oracle_lifted(struct model *m, int p)
+{
+    const struct pod_truth *t = &m->pods[p];
+    if (m->gates != (m->gates | GATES_ON) || m->gates & GATES_SHOW || pod_group(t) < 0 ||
+        op_has(&t->spec, A_FOREIGN) || t->dirty == CHANGED || t->shown_group != pod_group(t))
+        return;
+    struct place seen = oracle_place(m, p);
+    if (seen.node < 0 && seen.state != GANG_PLACED && seen.state != GANG_DONE)
+        model_fail(m, "gate", "p%d loses its gate without a place, its gang is %s", p,
+                   gang_state_name(seen.state));
+    uint32_t family = family_of(m, pod_group(t));
+    bool exists[PODS] = {false};
+    for (int i = 0; i < PODS; i++) {
+        int g = pod_group(&m->pods[i]);
+        exists[i] = g >= 0 && family >> g & 1 && member_counts(&m->pods[i]);
+    }
+    if (seen.state == GANG_PLANNED && all_shown(m, family) && family_valid(m, family) &&
+        !family_whole(m, family, exists))
+        model_fail(m, "gate", "p%d loses its gate for a plan that hopes", p);
+}
+
+/* Of those that nothing is planned for, nobody keeps it. */
+static char *kept_gate(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        bool planned_for = m->gates & GATES_ON && pod_group(t) >= 0 && !op_has(&t->spec, A_FOREIGN);
+        if (member_counts(t) && t->node < 0 && !pod_finished(t) && op_has(&t->spec, A_CLOSED) &&
+            !planned_for)
+            return xasprintf("p%d keeps muster's gate for nothing", p);
+    }
+    return NULL;
+}
+
 /* ---- after every step ---- */
 
 static void check_limits(struct model *m)
 {
     usec_t hold = model_config(m).hold;
+    struct gang_stats stats;
+    gang_core_stats(m->core, &stats);
     for (size_t i = 0; i < m->n_calls; i++)
         if (m->now - m->calls[i].since > hold)
             model_fail(m, "I3", "the bind call #%" PRIu64 " of p%d is held beyond its limit",
                        m->calls[i].id, m->calls[i].pod);
+    if (stats.held > m->max_holds)
+        model_fail(m, "I3", "%zu bind calls are held, and %zu may be", stats.held, m->max_holds);
 }
 
 void oracle_step(struct model *m)
@@ -507,8 +561,10 @@ void oracle_step(struct model *m)
     if (!gang_core_synced(m->core))
         return;
     check_ledger(m, seen);
+    check_model(m);
     check_whole(m);
     check_planned(m, seen);
+    oracle_nominations(m);
 }
 
 /* ---- in calm ---- */
@@ -591,6 +647,7 @@ char *oracle_calm(struct model *m)
 {
     struct gangs_seen seen = see_gangs(m);
     char *open = unsettled(m);
+    open = open ? open : kept_gate(m);
     if (open)
         return open;
     int64_t left[NODES][RESOURCES];

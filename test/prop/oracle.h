@@ -6,6 +6,7 @@
  *
  *   oracle_step     after every step: I1, I2, I3, I4, I5, and the ledger pod by pod
  *   oracle_binding  at every Binding: I2, with what the core must have charged
+ *   oracle_nominated  who is nominated, to where, and whether it is due
  *   oracle_refused  what kube-scheduler does not offer is believed, if its list was whole
  *   oracle_calm     when all has gone well for long enough: nothing that fits is left over
  *   oracle_rebuild  I6: cores made anew from the same objects
@@ -19,6 +20,21 @@
 
 void oracle_step(struct model *m);
 void oracle_binding(struct model *m, int p, int n);
+/* The Binding is one that the scheduler did not ask for: it would have let the pod go there. */
+void oracle_unasked(struct model *m, int p, int n);
+/* Where a member has its place, or is bound; -1: nowhere. And the state of its gang. */
+struct place {
+    int node;
+    enum gang_state state;
+};
+struct place oracle_place(const struct model *m, int p);
+/* Muster writes status.nominatedNodeName; n -1 clears it. Neither twice, nor behind a gate, nor of
+ * members that nobody refused unless steering is always. */
+void oracle_nominated(struct model *m, int p, int n);
+/* After a step: who was nominated in it was nominated to its place. */
+void oracle_nominations(struct model *m);
+/* Before and after time that is enough to steer everybody, if steering is always. */
+void oracle_steered(struct model *m, bool before);
 /* After a step in which the core let a pod pass: a member of a gang that is not Placed has its
  * place where it was sent. */
 void oracle_passed(struct model *m, int p);
@@ -27,6 +43,8 @@ void oracle_passed(struct model *m, int p);
  * alone (-1: none was). */
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried);
 /* NULL, or what is stuck (allocated). */
+/* The core asks for the pod's gate to be lifted: is there a reason to? */
+void oracle_lifted(struct model *m, int p);
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);
 

@@ -167,7 +167,7 @@ static void legal(struct model *m, const struct picture *old, const struct pictu
     bool quiet = true;
     for (int g = 0; g < GROUPS; g++)
         quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
-                old->state[g] != GANG_COMMITTING && m->now - m->doubted[g] > SECONDS(130) &&
+                old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&
                 !oracle_back(m, g).keeper;
     for (int g = 0; g < GROUPS; g++) {
         if (!old->known[g])

@@ -99,7 +99,7 @@ void say_effect(struct buf *b, const struct gang_effect *e)
 {
     static const char *const writes[] = {
         [GANG_BIND] = "BIND",   [GANG_READ_POD] = "read", [GANG_NOMINATE] = "nominate",
-        [GANG_EVICT] = "evict", [GANG_TELL] = "tell",
+        [GANG_EVICT] = "evict", [GANG_TELL] = "tell",     [GANG_UNGATE] = "ungate",
     };
     switch (e->kind) {
     case GANG_REPLY_FILTER:

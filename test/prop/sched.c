@@ -31,6 +31,7 @@ void sched_nominated(struct model *m, int p, int node)
     struct pod_truth *t = &m->pods[p];
     bool left = t->nominated >= 0 && t->nominated != node;
     t->nominated = node;
+    t->named = -1; /* unless muster wrote it */
     if (t->dirty == CLEAN)
         t->dirty = RENOMINATED;
     if (left)
@@ -52,7 +53,7 @@ bool sched_ready(const struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
     return t->exists && t->node < 0 && !t->deleting && !t->call && t->picked < 0 &&
-           t->sleep == AWAKE && !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN) &&
+           t->sleep == AWAKE && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
            m->now >= t->retry_at;
 }
 
@@ -87,19 +88,38 @@ static bool spread_allows(const struct model *m, int p, int n)
     return count_app(m, n, app) + 1 - least <= spec->value[A_SPREAD];
 }
 
+/* One of the two is in that half of the nodes where the other keeps it away. */
+static bool pods_shun(const struct pod_truth *a, const struct pod_truth *b)
+{
+    return (op_has(&a->spec, A_SHUN) && op_get(&b->spec, A_APP, -1) == a->spec.value[A_SHUN]) ||
+           (op_has(&b->spec, A_SHUN) && op_get(&a->spec, A_APP, -1) == b->spec.value[A_SHUN]);
+}
+
+static bool half_allows(const struct model *m, int p, int n)
+{
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        int on = assumed_on(t);
+        if (i != p && t->exists && !pod_finished(t) && on >= 0 && on / 4 == n / 4 &&
+            pods_shun(t, &m->pods[p]))
+            return false;
+    }
+    return true;
+}
+
 /* What it counts on the node besides the pod: bound, assumed, nominated with no lower priority. */
 static bool sched_fits(const struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], need[RESOURCES];
     int prio = op_get(&m->pods[p].spec, A_PRIO, 0);
-    if (!node_allows(m, p, n) || !spread_allows(m, p, n))
+    if (!node_allows(m, p, n) || !spread_allows(m, p, n) || !half_allows(m, p, n))
         return false;
     node_has(m, n, left);
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *t = &m->pods[i];
         if (!t->exists || i == p || pod_finished(t))
             continue;
-        bool nominated = assumed_on(t) < 0 && t->nominated == n && !op_has(&t->spec, A_GATED) &&
+        bool nominated = assumed_on(t) < 0 && t->nominated == n && !pod_gated(t) &&
                          op_get(&t->spec, A_PRIO, 0) >= prio;
         if (assumed_on(t) != n && !nominated)
             continue;
@@ -137,6 +157,7 @@ static const char *const strangers[STRANGERS] = {
 static void ask_filter(struct model *m, int p, const char *const *names, size_t n, int pick)
 {
     struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++m->next_id, .pod = facts_pod(m, p)};
+    m->pods[p].asked = true;
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
 }
 
@@ -156,6 +177,18 @@ static bool try_nominated(struct model *m, int p, int *refused)
            t->node >= 0;
 }
 
+/* Muster's picture is not the scheduler's. */
+static bool watch_is_late(const struct model *m)
+{
+    for (int n = 0; n < NODES; n++)
+        if (m->nodes[n].dirty)
+            return true;
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].dirty == CHANGED || m->pods[p].ghost || m->pods[p].lost >= 0)
+            return true;
+    return false;
+}
+
 static void filter_pod(struct model *m, int p, const struct op *op)
 {
     struct pod_truth *t = &m->pods[p];
@@ -165,14 +198,15 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     if (try_nominated(m, p, &refused))
         return;
     t->sleep = AWAKE;
+    m->lies |= hidden != 0 || watch_is_late(m);
     for (int n = 0; n < NODES; n++) {
         if (sched_fits(m, p, n) && !(hidden >> n & 1))
             names[n_names++] = node_name(n);
         else if (g >= 0 && oracle_room(m, p, n))
-            m->doubted[g] = m->now; /* muster may believe it for a while */
+            pod_doubt(m, p, n);
     }
     if (g >= 0 && m->n_queue) /* the list is older than what comes in the same step */
-        m->doubted[g] = m->now;
+        group_doubt(m, g);
     t->learnt = !t->shown;
     t->hidden = hidden && !(op_has(op, A_SAMPLE) && n_names);
     if (n_names == 0) {
@@ -187,7 +221,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     ask_filter(m, p, names, n_names, op_get(op, A_PICK, 0));
     m->queue[m->n_queue - 1].tried = refused;
     if (g >= 0 && op->joined)
-        m->doubted[g] = m->now;
+        group_doubt(m, g);
     if (nominated >= 0) /* tried in vain there: cleared, unless muster writes it anew */
         sched_nominated(m, p, -1);
 }
@@ -211,7 +245,8 @@ static int next_pod(const struct model *m, int skip)
 /* An answer to a call by a scheduler that knows less than muster; nothing comes of it. */
 static bool filter_stale(struct model *m, int p)
 {
-    if (!m->pods[p].exists || !m->pods[p].shown || m->pods[p].call || m->pods[p].picked >= 0)
+    if (!m->pods[p].exists || !m->pods[p].shown || m->pods[p].call || m->pods[p].picked >= 0 ||
+        pod_gated(&m->pods[p])) /* it never had it in its queue */
         return false;
     const char *names[NODES];
     size_t n = 0;
@@ -221,8 +256,9 @@ static bool filter_stale(struct model *m, int p)
     if (n == 0)
         return false;
     chose(m, p);
+    m->lies = true;
     if (pod_group(&m->pods[p]) >= 0)
-        m->doubted[pod_group(&m->pods[p])] = m->now;
+        group_doubt(m, pod_group(&m->pods[p]));
     ask_filter(m, p, names, n, 0);
     return true;
 }
@@ -311,7 +347,7 @@ static bool do_bind(struct model *m, const struct op *op)
         return bind_again(m, op);
     int p = op->class ? op->subject : next_picked(m, op_get(op, A_SKIP, 0));
     struct pod_truth *t = p >= 0 ? &m->pods[p] : NULL;
-    if (!t || !t->exists || t->call || m->n_calls == ARRAY_SIZE(m->calls))
+    if (!t || !t->exists || pod_gated(t) || t->call || m->n_calls == ARRAY_SIZE(m->calls))
         return false;
     int n = op_get(op, A_ON, t->picked); /* a node named in the line: what nobody answered */
     if (n < 0 || (t->node >= 0 && t->picked < 0)) /* it may have been bound since it was picked */
@@ -432,7 +468,7 @@ static void refused(struct model *m, const struct request *r)
 {
     struct pod_truth *t = &m->pods[r->pod];
     if (pod_group(t) >= 0)
-        m->doubted[pod_group(t)] = m->now; /* refused there twice, the node is left for a while */
+        group_doubt(m, pod_group(t)); /* refused there twice, the node is left for a while */
     if (t->serial == r->serial) {
         t->lost = -1;
         t->ghost = false;

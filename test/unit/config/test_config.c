@@ -57,6 +57,8 @@ static void defaults_are_the_documented_ones(void **state)
     assert_false(c->strict_order);
     assert_int_equal(c->on_failed_commit, CONFIG_COMPLETE);
     assert_int_equal(c->below_minimum, CONFIG_LEAVE);
+    assert_int_equal(c->steering, CONFIG_STEER_AUTO);
+    assert_false(c->gates || c->gates_show);
     assert_int_equal(c->max_holds, 10000);
     assert_int_equal(c->max_body_mib, 128);
     assert_int_equal(c->connection_limit, 16384);
@@ -76,7 +78,8 @@ static void every_key_can_be_set(void **state)
              "textRefreshSeconds: '10s'\nrequestTimeoutSeconds: 3\nmaxHolds: 5\nmaxBodyMiB: 1\n"
              "connectionLimit: 128\nschedulerNames: [default-scheduler, volcano]\n"
              "starvationSeconds: 0\nstrictOrder: true\nonFailedCommit: evict\n"
-             "belowMinimum: requeue\n",
+             "belowMinimum: requeue\nsteering: never\n"
+             "gates:\n  enabled: true\n  showToAutoscaler: true\n",
              &c);
     assert_string_equal(mistakes, "");
     assert_string_equal(c->listen, "0.0.0.0:1");
@@ -95,6 +98,8 @@ static void every_key_can_be_set(void **state)
     assert_true(c->strict_order);
     assert_int_equal(c->on_failed_commit, CONFIG_EVICT);
     assert_int_equal(c->below_minimum, CONFIG_REQUEUE);
+    assert_int_equal(c->steering, CONFIG_STEER_NEVER);
+    assert_true(c->gates && c->gates_show);
     assert_int_equal(c->max_holds, 5);
     assert_int_equal(c->max_body_mib, 1);
     assert_int_equal(c->connection_limit, 128);
@@ -106,8 +111,9 @@ static void every_key_can_be_set(void **state)
 static void empty_files_are_the_defaults(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"",     "\n# nothing\n",  "---\n",
-                                        "{}\n", "holdSeconds:\n", "schedulerNames: ~\n"};
+    static const char *const texts[] = {"",         "\n# nothing\n",  "---\n",
+                                        "{}\n",     "holdSeconds:\n", "schedulerNames: ~\n",
+                                        "gates:\n", "gates: {}\n"};
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
         struct config *c;
         cleanup_free char *mistakes = load(texts[i], &c);
@@ -127,6 +133,9 @@ static const struct {
      "FILE:1: apiVersion: unknown key; \"muster serve --help\" lists them all\n"},
     {"holdSeconds: 1\nmaxHolds: 2\nholdSeconds: 1\n",
      "FILE:3: holdSeconds: is set twice, first in line 1: keep one\n"},
+    {"logLevel: info\nexpress: true\n",
+     "FILE:2: express: needs schedulerConfig, to see that kube-scheduler has no rules that muster "
+     "does not know: write the path of its configuration file\n"},
     {"holdSeconds: soon\n",
      "FILE:1: holdSeconds: \"soon\" is no length of time: write 90s, 1m30s or 500ms\n"},
     {"holdSeconds: 0\n", "FILE:1: holdSeconds: 0 is out of range: write 0.1 to 3600 seconds\n"},
@@ -189,6 +198,20 @@ static const struct {
      "FILE:1: workloads: \"example.com/v1/TrainSet:spec..workers\": \"spec..workers\" is no path "
      "of "
      "a field: write one such as spec.workers, spec.groups[*].replicas or spec.tasks.*.replicas\n"},
+    {"gates: true\n",
+     "FILE:1: gates: has the wrong shape: write its settings below it, indented\n"},
+    {"gates:\n- enabled: true\n",
+     "FILE:2: gates: has the wrong shape: write its settings below it, indented\n"},
+    {"gates:\n  enabled: maybe\n  enable: true\nmaxHolds: x\n",
+     "FILE:2: gates.enabled: \"maybe\" is neither true nor false\n"
+     "FILE:3: gates.enable: unknown key; did you mean gates.enabled?\n"
+     "FILE:4: maxHolds: \"x\" is no whole number\n"},
+    {"gates:\n  enabled: true\ngates:\n  enabled: false\n",
+     "FILE:4: gates.enabled: is set twice, first in line 2: keep one\n"},
+    {"gates:\n  enabled: {deep: true}\n",
+     "FILE:2: gates.enabled: has the wrong shape: write true or false\n"},
+    {"gates.enabled: true\ngates: {enabled: true}\n",
+     "FILE:2: gates.enabled: is set twice, first in line 1: keep one\n"},
     {"- a\n", "FILE:1: is no mapping: write lines of the form \"key: value\"\n"},
     {"just text\n", "FILE:1: is no mapping: write lines of the form \"key: value\"\n"},
     {"maxHolds: 3\n---\nmaxHolds: 4\n",
@@ -377,9 +400,15 @@ static void printed_as_json_it_reads_back(void **state)
     config_json(c, &out);
     json_t *j = json_loads(buf_str(&out), 0, NULL);
     assert_non_null(j);
-    size_t n;
-    config_keys(&n);
-    assert_int_equal(json_object_size(j), n);
+    size_t n, n_keys = 0, n_sections = 0;
+    const struct config_key *keys = config_keys(&n);
+    for (size_t i = 0; i < n; i++)
+        n_keys += !strchr(keys[i].name, '.');
+    const char *name;
+    json_t *value;
+    json_object_foreach(j, name, value) n_sections += json_is_object(value);
+    assert_int_equal(json_object_size(j), n_keys + n_sections);
+    assert_true(json_is_false(json_object_get(json_object_get(j, "gates"), "enabled")));
     assert_true(json_number_value(json_object_get(j, "holdSeconds")) == 1.5);
     assert_string_equal(json_string_value(json_object_get(j, "kubeconfig")), "a\"b\n");
     assert_string_equal(json_string_value(json_object_get(j, "logLevel")), "info");
@@ -401,6 +430,8 @@ static void the_price_of_a_setting_is_told(void **state)
         {"starvationSeconds: 0\n", "starvationSeconds: 0: smaller work"},
         {"onFailedCommit: evict\n", "onFailedCommit: evict: members"},
         {"belowMinimum: requeue\n", "belowMinimum: requeue: the replacement"},
+        {"gates: {showToAutoscaler: true}\n", "gates.showToAutoscaler: changes nothing"},
+        {"gates: {showToAutoscaler: true, enabled: true}\n", NULL},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct config *c;

@@ -70,6 +70,12 @@ static const struct {
     {ALL "  enableHTTPS: true\n  tlsConfig: {caFile: /ca.crt}\n", NULL, NULL},
     {ALL "- urlPrefix: http://x:1/y\n  bindVerb: bind\n", ":13: error", "a second extender"},
     {ALL "- urlPrefix: http://x:1/y\n  filterVerb: f\n", NULL, NULL},
+    {HEAD VERBS BIND WEIGHT TIME "- urlPrefix: http://x:1/y\n  filterVerb: f\n", ":11: error",
+     "asked after muster"},
+    {"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders:\n"
+     "- urlPrefix: http://x:1/y\n  filterVerb: f\n  ignorable: true\n"
+     "- urlPrefix: http://127.0.0.1:9910/scheduler\n" VERBS BIND WEIGHT TIME,
+     ":4: error", "asked after muster"},
     {ALL "  weight: 3\n", ":12: error", "weight is set twice, first in line 9"},
     {"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", ":1: error",
      "no extender has urlPrefix http://127.0.0.1:9910/scheduler"},
@@ -98,6 +104,47 @@ static void every_trap_is_found_at_its_line(void **state)
         }
         buf_done(&r.text);
     }
+    config_free(c);
+}
+
+/* What comes before muster, knows nodes by name or filters nothing gets no nodes of muster's. */
+static void who_gets_no_nodes_of_ours_is_no_finding(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"  filterVerb: f\n  nodeCacheCapable: true\n",
+                                         "  prioritizeVerb: p\n  weight: 1\n"};
+    struct config *c = config_defaults();
+    for (size_t i = 0; i <= ARRAY_SIZE(others); i++) {
+        const char *ours = "- urlPrefix: http://127.0.0.1:9910/scheduler\n" VERBS BIND WEIGHT TIME;
+        const char *other = i < ARRAY_SIZE(others) ? others[i] : "  filterVerb: f\n";
+        bool before = i == ARRAY_SIZE(others);
+        cleanup_free char *text = xasprintf(
+            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+            "extenders:\n%s- urlPrefix: http://x:1/y\n%s%s",
+            before ? "" : ours, other, before ? ours : "");
+        cleanup_file char *path = file_make(text);
+        struct scheduler_config_report r;
+        scheduler_config_check(path, c, &r);
+        assert_int_equal(r.errors, 0);
+        assert_int_equal(r.warnings, 1); /* nodeCacheCapable */
+        buf_done(&r.text);
+    }
+    config_free(c);
+}
+
+static void who_comes_behind_us_on_the_same_line_is_found(void **state)
+{
+    (void)state;
+    struct config *c = config_defaults();
+    cleanup_file char *path = file_make(
+        "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, extenders: "
+        "[{urlPrefix: 'http://127.0.0.1:9910/scheduler', filterVerb: filter, prioritizeVerb: "
+        "prioritize, preemptVerb: preempt, bindVerb: bind, weight: 1, httpTimeout: 60s}, "
+        "{urlPrefix: 'http://x:1/y', filterVerb: f}]}");
+    struct scheduler_config_report r;
+    scheduler_config_check(path, c, &r);
+    assert_non_null(strstr(buf_str(&r.text), "asked after muster"));
+    buf_done(&r.text);
     config_free(c);
 }
 
@@ -157,13 +204,97 @@ static void profiles_that_are_no_names_are_refused(void **state)
     config_free(c);
 }
 
+/* Under "profiles:" and "extenders:"; where NULL: the express lane may be open. */
+static const struct {
+    const char *text, *where, *words;
+} express_cases[] = {
+    {ALL, NULL, NULL},
+    {ALL "profiles:\n- schedulerName: a\n  plugins:\n    score: {disabled: [{name: x}]}\n", NULL,
+     NULL},
+    {ALL "profiles:\n- schedulerName: a\n  plugins:\n    filter: {enabled: [{name: x}]}\n",
+     ":15: error", "express: plugins.filter"},
+    {ALL "profiles:\n- schedulerName: a\n- schedulerName: b\n  plugins:\n    multiPoint: {}\n",
+     ":16: error", "express: plugins.multiPoint"},
+    {ALL "profiles:\n- pluginConfig:\n  - name: NodeAffinity\n    args: {addedAffinity: {}}\n",
+     ":15: error", "express: addedAffinity of NodeAffinity"},
+    {ALL
+     "profiles:\n- pluginConfig:\n  - name: NodeResourcesFit\n    args: {ignoredResources: []}\n",
+     ":15: error", "express: ignoredResources"},
+    {ALL
+     "profiles:\n- pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {}}\n",
+     NULL, NULL},
+    {ALL "profiles:\n- pluginConfig:\n  - name: PodTopologySpread\n"
+         "    args: {defaultConstraints: []}\n",
+     ":15: error", "express: defaultConstraints"},
+    {ALL "profiles:\n- pluginConfig:\n  - name: Mine\n", ":14: error", "the arguments of Mine"},
+    {ALL "- urlPrefix: http://x:1/y\n  filterVerb: f\n", ":12: error", "another extender filters"},
+    {ALL "- urlPrefix: http://x:1/y\n  prioritizeVerb: f\n  weight: 1\n", NULL, NULL},
+    {ALL "  managedResources:\n  - name: nvidia.com/gpu\n", ":4: error",
+     "not every pod binds through muster"},
+};
+
+static void P03_what_keeps_the_express_lane_closed_is_found_at_its_line(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(express_cases); i++) {
+        cleanup_file char *path = file_make(express_cases[i].text);
+        for (int express = 0; express < 2; express++) {
+            struct config *c = config_defaults();
+            struct scheduler_config_report r;
+            c->express = express;
+            scheduler_config_check(path, c, &r);
+            if ((r.errors > 0) != (express && express_cases[i].where))
+                fail_msg("case %zu: %s", i, buf_str(&r.text));
+            cleanup_free char *where =
+                xasprintf("%s%s: ", path, express_cases[i].where ? express_cases[i].where : "");
+            if (r.errors > 0 && (!strstr(buf_str(&r.text), where) ||
+                                 !strstr(buf_str(&r.text), express_cases[i].words)))
+                fail_msg("case %zu: %s", i, buf_str(&r.text));
+            buf_done(&r.text);
+            config_free(c);
+        }
+    }
+}
+
+static void whether_lists_are_whole_is_read(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool whole;
+    } files[] = {
+        {ALL, false},
+        {ALL "percentageOfNodesToScore: 100\n", true},
+        {ALL "percentageOfNodesToScore: 99\n", false},
+        {ALL "percentageOfNodesToScore: 100\nprofiles:\n- schedulerName: a\n", true},
+        {ALL "percentageOfNodesToScore: 100\nprofiles:\n- percentageOfNodesToScore: 5\n", false},
+        {ALL "profiles:\n- percentageOfNodesToScore: 100\n", true},
+        {ALL "profiles:\n- schedulerName: a\n  percentageOfNodesToScore: 100\n- schedulerName: b\n",
+         false},
+    };
+    struct config *c = config_defaults();
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        cleanup_file char *path = file_make(files[i].text);
+        struct scheduler_config_report r;
+        scheduler_config_check(path, c, &r);
+        if (r.whole_lists != files[i].whole)
+            fail_msg("case %zu", i);
+        buf_done(&r.text);
+    }
+    config_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_trap_is_found_at_its_line),
+        cmocka_unit_test(who_gets_no_nodes_of_ours_is_no_finding),
+        cmocka_unit_test(who_comes_behind_us_on_the_same_line_is_found),
         cmocka_unit_test(another_host_with_our_port_and_path_is_ours),
         cmocka_unit_test(what_is_printed_passes_the_check),
         cmocka_unit_test(profiles_that_are_no_names_are_refused),
+        cmocka_unit_test(P03_what_keeps_the_express_lane_closed_is_found_at_its_line),
+        cmocka_unit_test(whether_lists_are_whole_is_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -167,14 +167,18 @@ static void a_pod_that_only_filter_has_seen_is_a_member(void **state)
     world_free(w);
 }
 
-static void pods_that_are_bound_or_replaced_get_no_node(void **state)
+static void pods_that_are_bound_get_their_own_node_and_those_replaced_none(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 2);
+    world_node(w, "b", 2);
     world_pod_seen(w, "p", NULL, 1, "a", PHASE_RUNNING);
-    assert_string_equal(world_filter(w, "p"), "");
+    assert_string_equal(world_filter(w, "p"), "a");
+    assert_string_equal(world_filter_on(w, "p", "b", NULL), "");
     assert_string_equal(w->refusal, "pod default/p is already bound to node a");
+    world_pod_seen(w, "p", NULL, 1, "a", PHASE_SUCCEEDED);
+    assert_string_equal(world_filter(w, "p"), "");
     struct gang_pod_facts *other = world_pod_facts("p", NULL, 1);
     free(other->uid);
     other->uid = xstrdup("another");
@@ -343,7 +347,7 @@ int main(void)
             C09_where_the_scheduler_refuses_every_place_the_gang_waits_whole_and_tries_again),
         cmocka_unit_test(a_node_that_changed_since_is_believed_again_at_once),
         cmocka_unit_test(a_pod_that_only_filter_has_seen_is_a_member),
-        cmocka_unit_test(pods_that_are_bound_or_replaced_get_no_node),
+        cmocka_unit_test(pods_that_are_bound_get_their_own_node_and_those_replaced_none),
         cmocka_unit_test(ordinary_pods_see_nodes_that_are_not_in_the_picture),
         cmocka_unit_test(C02_an_ordinary_pod_at_bind_moves_free_slots_out_of_its_way),
         cmocka_unit_test(C02_pods_assigned_by_others_push_slots_away),

@@ -571,6 +571,41 @@ static void S11_hope_that_fails_releases_all_and_says_how_many_exist(void **stat
     world_free(w);
 }
 
+static void P12_hope_lasts_while_members_come(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 9);
+    world_group(w, "g", 5);
+    for (int i = 0; i < 4; i++) {
+        world_members(w, "g", i, i + 1, 1);
+        world_wait(w, SECONDS(2));
+        assert_string_equal(world_state(w, "g"), "Planned");
+        assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 5);
+    }
+    world_wait(w, SECONDS(1));
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
+    world_free(w);
+}
+
+static void hope_does_not_last_for_ever_though_members_come(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    world_node(w, "a", 30);
+    world_group(w, "g", 30);
+    for (int i = 0; i < 14; i++) {
+        world_members(w, "g", i, i + 1, 1);
+        world_wait(w, SECONDS(2));
+    }
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 30);
+    world_members(w, "g", 14, 15, 1);
+    world_wait(w, SECONDS(2)); /* 30 s after the first */
+    assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
+    world_free(w);
+}
+
 static void hope_ends_when_a_member_of_another_role_comes(void **state)
 {
     (void)state;
@@ -671,6 +706,8 @@ int main(void)
         cmocka_unit_test(two_gangs_interleaved_never_block_each_other),
         cmocka_unit_test(hope_takes_the_first_members_straight_to_a_held_bind),
         cmocka_unit_test(S11_hope_that_fails_releases_all_and_says_how_many_exist),
+        cmocka_unit_test(P12_hope_lasts_while_members_come),
+        cmocka_unit_test(hope_does_not_last_for_ever_though_members_come),
         cmocka_unit_test(hope_ends_when_a_member_of_another_role_comes),
         cmocka_unit_test(
             without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on),

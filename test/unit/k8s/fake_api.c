@@ -13,6 +13,7 @@ struct answer {
     struct list link;
     unsigned status;
     char *body;
+    size_t len;
     bool stream, late;
     enum fake_then then;
 };
@@ -93,7 +94,7 @@ static struct MHD_Response *stream_locked(struct fake_api *f, struct route *r,
 {
     struct stream *s = xcalloc(1, sizeof *s);
     if (a) {
-        buf_puts(&s->text, a->body);
+        buf_append(&s->text, a->body, a->len);
         s->then = a->then;
     }
     r->open = s;
@@ -120,6 +121,14 @@ static void record_locked(struct fake_api *f, struct route *r, struct MHD_Connec
         r->peak = r->now;
 }
 
+static char *bytes_dup(const char *bytes, size_t len)
+{
+    char *copy = xmalloc(len + 1);
+    memcpy(copy, bytes, len);
+    copy[len] = '\0';
+    return copy;
+}
+
 /* The next answer; the last stays. */
 static const struct answer *answer_locked(struct route *r, struct answer *copy)
 {
@@ -127,7 +136,7 @@ static const struct answer *answer_locked(struct route *r, struct answer *copy)
         return NULL;
     struct answer *a = CONTAINER_OF(r->answers.next, struct answer, link);
     *copy = *a;
-    copy->body = xstrdup(a->body);
+    copy->body = bytes_dup(a->body, a->len);
     if (a->link.next != &r->answers) {
         list_remove(&a->link);
         free(a->body);
@@ -155,8 +164,8 @@ static enum MHD_Result reply(struct fake_api *f, struct MHD_Connection *c, const
     } else {
         const char *body = a ? a->body : "404 page not found";
         status = a ? a->status : 404;
-        response = MHD_create_response_from_buffer(strlen(body), (void *)(uintptr_t)body,
-                                                   MHD_RESPMEM_MUST_COPY);
+        response = MHD_create_response_from_buffer(a ? a->len : strlen(body),
+                                                   (void *)(uintptr_t)body, MHD_RESPMEM_MUST_COPY);
     }
     pthread_mutex_unlock(&f->lock);
     if (a)
@@ -264,14 +273,26 @@ struct kubeconfig *fake_kubeconfig(const struct fake_api *f)
     return kc;
 }
 
-static void add_answer(struct fake_api *f, const char *route, struct answer a, const char *body)
+static void add_bytes(struct fake_api *f, const char *route, struct answer a, const char *body,
+                      size_t len)
 {
     struct answer *copy = xmalloc(sizeof *copy);
     *copy = a;
-    copy->body = xstrdup(body);
+    copy->body = bytes_dup(body, len);
+    copy->len = len;
     pthread_mutex_lock(&f->lock);
     list_push(&route_locked(f, route)->answers, &copy->link);
     pthread_mutex_unlock(&f->lock);
+}
+
+static void add_answer(struct fake_api *f, const char *route, struct answer a, const char *body)
+{
+    add_bytes(f, route, a, body, strlen(body));
+}
+
+void fake_answer_bytes(struct fake_api *f, const char *route, const char *body, size_t len)
+{
+    add_bytes(f, route, (struct answer){.status = 200}, body, len);
 }
 
 void fake_answer(struct fake_api *f, const char *route, unsigned status, const char *body)
@@ -297,16 +318,22 @@ void fake_stream(struct fake_api *f, const char *route, const char *text, enum f
     add_answer(f, route, (struct answer){.status = 200, .stream = true, .then = then}, text);
 }
 
-void fake_push(struct fake_api *f, const char *route, const char *text, enum fake_then then)
+void fake_push_bytes(struct fake_api *f, const char *route, const char *bytes, size_t len,
+                     enum fake_then then)
 {
     pthread_mutex_lock(&f->lock);
     struct stream *s = route_locked(f, route)->open;
     if (!s)
         abort(); /* the test did not wait for the watch */
-    buf_puts(&s->text, text);
+    buf_append(&s->text, bytes, len);
     s->then = then;
     pthread_cond_broadcast(&f->changed);
     pthread_mutex_unlock(&f->lock);
+}
+
+void fake_push(struct fake_api *f, const char *route, const char *text, enum fake_then then)
+{
+    fake_push_bytes(f, route, text, strlen(text), then);
 }
 
 size_t fake_count(struct fake_api *f, const char *route)

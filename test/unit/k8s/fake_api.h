@@ -27,12 +27,16 @@ const char *fake_url(const struct fake_api *f);
 struct kubeconfig *fake_kubeconfig(const struct fake_api *f);
 
 void fake_answer(struct fake_api *f, const char *route, unsigned status, const char *body);
+/* Status 200, and what is no text. */
+void fake_answer_bytes(struct fake_api *f, const char *route, const char *body, size_t len);
 /* An answer that is kept back until fake_release(). */
 void fake_answer_late(struct fake_api *f, const char *route, unsigned status, const char *body);
 void fake_release(struct fake_api *f);
 void fake_stream(struct fake_api *f, const char *route, const char *text, enum fake_then then);
 /* Adds text to the stream of the route that was opened last. */
 void fake_push(struct fake_api *f, const char *route, const char *text, enum fake_then then);
+void fake_push_bytes(struct fake_api *f, const char *route, const char *bytes, size_t len,
+                     enum fake_then then);
 
 /* Requests so far. */
 size_t fake_count(struct fake_api *f, const char *route);

@@ -737,6 +737,24 @@ static void gated_pods_are_not_asked_about(void **state)
     end(c);
 }
 
+static void P07_a_gate_of_muster_is_lifted_by_it_and_others_stay(void **state)
+{
+    (void)state;
+    struct core *c =
+        begin(NODES "objects:\n" POD_X("p", "schedulingGates: [{name: muster.dev/plan}], ")
+                  POD_X("q", "schedulingGates: [{name: muster.dev/plan}, {name: "
+                             "kueue.x-k8s.io/admission}], "));
+    run(c, 10 * USEC_PER_SEC);
+    assert_int_equal(c->filters, 0);
+    apply(c,
+          &(struct gang_effect){.kind = GANG_UNGATE, .pod = {"default", "p", uid_of(c, "p"), "a"}});
+    apply(c, &(struct gang_effect){.kind = GANG_UNGATE, .pod = {"default", "q", uid_of(c, "q")}});
+    run(c, 12 * USEC_PER_SEC);
+    assert_string_equal(node_of(c, "p"), "a");
+    assert_string_equal(node_of(c, "q"), "");
+    end(c);
+}
+
 /* ---- status and events ---- */
 
 static void a_status_is_written_through_the_dialect(void **state)
@@ -854,6 +872,7 @@ int main(void)
         cmocka_unit_test(a_job_is_scaled_and_replaces_what_is_lost),
         cmocka_unit_test(pods_of_a_lost_node_end_and_are_replaced),
         cmocka_unit_test(gated_pods_are_not_asked_about),
+        cmocka_unit_test(P07_a_gate_of_muster_is_lifted_by_it_and_others_stay),
         cmocka_unit_test(a_status_is_written_through_the_dialect),
         cmocka_unit_test(events_are_kept_but_not_for_ever),
         cmocka_unit_test(mistakes_of_a_timetable_do_not_stop_it),

@@ -143,7 +143,8 @@ static void pod_placement_fields_are_read(void **state)
     (void)state;
     struct gang_pod_facts *f = pod(
         "\"spec\":{\"nodeName\":\"n1\",\"schedulerName\":\"volcano\",\"priority\":-5,"
-        "\"schedulingGates\":[{\"name\":\"kueue.x-k8s.io/admission\"}],"
+        "\"schedulingGates\":[{\"name\":\"muster.dev/plan\"},{\"name\":\"kueue.x-k8s.io/"
+        "admission\"}],"
         "\"nodeSelector\":{\"zone\":\"a\"},"
         "\"affinity\":{\"nodeAffinity\":{\"requiredDuringSchedulingIgnoredDuringExecution\":{"
         "\"nodeSelectorTerms\":[{\"matchExpressions\":[{\"key\":\"gpu\",\"operator\":\"In\","
@@ -160,6 +161,7 @@ static void pod_placement_fields_are_read(void **state)
     assert_int_equal(f->phase, PHASE_RUNNING);
     assert_int_equal(f->n_gates, 1);
     assert_string_equal(f->gates[0], "kueue.x-k8s.io/admission");
+    assert_true(f->gated);
     assert_string_equal(gang_kvs_get(&f->node_selector, "zone"), "a");
     assert_true(f->has_affinity);
     assert_int_equal(f->n_affinity, 2);

@@ -1,23 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* List and watch against an API server that misbehaves in every way known. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "watch_fixture.h"
 
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/log.h"
-#include "fake_api.h"
-#include "k8s/field.h"
-#include "k8s/watch.h"
-
-#define LIST  "GET /api/v1/pods"
-#define WATCH "WATCH /api/v1/pods"
 
 #define LIST_OF(version, items)                                                                    \
     "{\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":[" items "]}"
@@ -35,37 +23,6 @@
 #define GONE_410                                                                                   \
     EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old resource version\"}")
 
-struct fixture {
-    struct fake_api *api;
-    struct api_metrics *metrics;
-    struct client *client;
-    struct watch *watch;
-    struct buf heard; /* "+name@version -name synced " */
-    int fd;
-};
-
-static int on_set(void *arg, json_t *object, struct err *err)
-{
-    struct fixture *x = arg;
-    if (json_object_get(object, "bad"))
-        return err_set(err, ERR_INVALID, "bad object");
-    buf_printf(&x->heard, "+%s@%s ", field_peek(object, "metadata", "name", NULL),
-               field_peek(object, "metadata", "resourceVersion", NULL));
-    return 0;
-}
-
-static void on_gone(void *arg, const char *ns, const char *name)
-{
-    struct fixture *x = arg;
-    assert_string_equal(ns, "ns");
-    buf_printf(&x->heard, "-%s ", name);
-}
-
-static void on_synced(void *arg)
-{
-    buf_puts(&((struct fixture *)arg)->heard, "synced ");
-}
-
 static void on_missing(void *arg)
 {
     buf_puts(&((struct fixture *)arg)->heard, "missing ");
@@ -74,65 +31,6 @@ static void on_missing(void *arg)
 static void on_forbidden(void *arg)
 {
     buf_puts(&((struct fixture *)arg)->heard, "forbidden ");
-}
-
-static int set_up(void **state)
-{
-    struct fixture *x = xcalloc(1, sizeof *x);
-    struct err err;
-    x->api = fake_start();
-    x->metrics = api_metrics_new();
-    x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
-    x->fd = eventfd(0, EFD_CLOEXEC);
-    *state = x;
-    return x->client ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-    struct fixture *x = *state;
-    watch_stop(x->watch, false);
-    client_free(x->client);
-    api_metrics_free(x->metrics);
-    fake_stop(x->api);
-    buf_done(&x->heard);
-    close(x->fd);
-    free(x);
-    return 0;
-}
-
-static void start(struct fixture *x, struct watch_options o)
-{
-    o.path = "/api/v1/pods";
-    o.resource = "pods";
-    o.rule = "list and watch pods";
-    o.set = on_set;
-    o.gone = on_gone;
-    o.synced = on_synced;
-    o.arg = x;
-    x->watch = watch_start(x->client, x->metrics, &o);
-}
-
-#define run_until(x, condition)                                                                    \
-    do {                                                                                           \
-        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
-        while (!(condition)) {                                                                     \
-            if (usec_now() > limit_)                                                               \
-                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
-            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
-        }                                                                                          \
-    } while (0)
-
-static bool heard(const struct fixture *x, const char *all)
-{
-    return str_eq(buf_str(&x->heard), all);
-}
-
-static void run_for(struct fixture *x, usec_t time)
-{
-    usec_t limit = usec_now() + time;
-    while (usec_now() < limit)
-        client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
 }
 
 static void pages_make_one_list(void **state)
@@ -397,7 +295,6 @@ static void a_nul_in_an_object_blinds_nobody(void **state)
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_nul_in_an_object_blinds_nobody),
         TEST(pages_make_one_list),

@@ -194,6 +194,108 @@ static void a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone(void **sta
     assert_int_equal(fake_count(x->api, "PATCH " POD("q") "/status"), 1);
 }
 
+/* ---- gates ---- */
+
+#define POD_PATCH "PATCH " POD("p")
+
+static void a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer_late(x->api, NOMINATION, 200, "{}");
+    fake_answer(x->api, POD_PATCH, 200, "{}");
+    pod_effect(x, GANG_UNGATE, "p", "u", "n1");
+    run_until(x, fake_count(x->api, NOMINATION) == 1);
+    assert_int_equal(fake_count(x->api, POD_PATCH), 0);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_string_equal(fake_body(x->api, NOMINATION, 0),
+                        "{\"metadata\":{\"uid\":\"u\"},\"status\":{\"nominatedNodeName\":\"n1\"}}");
+    /* Strategic: the list is merged by name. */
+    assert_string_equal(fake_body(x->api, POD_PATCH, 0),
+                        "{\"metadata\":{\"uid\":\"u\"},\"spec\":{\"schedulingGates\":[{\"name\":"
+                        "\"muster.dev/plan\",\"$patch\":\"delete\"}]}}");
+    pod_effect(x, GANG_UNGATE, "p", "u", NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, NOMINATION), 1);
+    assert_int_equal(fake_count(x->api, POD_PATCH), 2);
+}
+
+static void a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, NOMINATION, 404, "{}"); /* a hint: the gate goes all the same */
+    fake_answer(x->api, POD_PATCH, 503, "{}");
+    fake_answer(x->api, POD_PATCH, 200, "{}");
+    fake_answer(x->api, POD_PATCH, 409, "{}");
+    pod_effect(x, GANG_UNGATE, "p", "u", "n1");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, POD_PATCH), 2);
+    pod_effect(x, GANG_UNGATE, "p", "u", NULL);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, POD_PATCH), 3);
+}
+
+static void a_nomination_does_not_cross_the_lifting_of_the_gate(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, NOMINATION, 200, "{}");
+    fake_answer_late(x->api, POD_PATCH, 200, "{}");
+    pod_effect(x, GANG_UNGATE, "p", "u", "n1");
+    run_until(x, fake_count(x->api, POD_PATCH) == 1);
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n2");
+    usec_t until = usec_now() + 50 * USEC_PER_MSEC;
+    while (usec_now() < until)
+        client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
+    assert_int_equal(fake_count(x->api, NOMINATION), 1);
+    /* Both wait: one order is left, with the newer node and the gate. */
+    pod_effect(x, GANG_UNGATE, "p", "u", "n3");
+    pod_effect(x, GANG_NOMINATE, "p", "u", "n4");
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, NOMINATION), 2);
+    assert_non_null(strstr(fake_body(x->api, NOMINATION, 1), "n4"));
+    assert_int_equal(fake_count(x->api, POD_PATCH), 2);
+}
+
+/* The nomination that waits is written before the gate is lifted, be it a node or none. */
+static void lifting_a_gate_loses_no_nomination_that_waits(void **state)
+{
+    struct fixture *x = *state;
+    static const struct {
+        enum gang_effect_kind first, second;
+        const char *node, *then, *written;
+    } cases[] = {
+        {GANG_NOMINATE, GANG_UNGATE, NULL, NULL, "\"nominatedNodeName\":null"},
+        {GANG_NOMINATE, GANG_UNGATE, "n2", NULL, "\"nominatedNodeName\":\"n2\""},
+        {GANG_NOMINATE, GANG_UNGATE, "n2", "n3", "\"nominatedNodeName\":\"n3\""},
+        {GANG_UNGATE, GANG_UNGATE, "n2", NULL, "\"nominatedNodeName\":\"n2\""},
+        {GANG_UNGATE, GANG_NOMINATE, "n2", NULL, "\"nominatedNodeName\":null"},
+    };
+    char *name[ARRAY_SIZE(cases)], *gate[ARRAY_SIZE(cases)], *nomination[ARRAY_SIZE(cases)];
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        name[i] = xasprintf("p%zu", i);
+        gate[i] = xasprintf("PATCH " POD("%s"), name[i]);
+        nomination[i] = xasprintf("%s/status", gate[i]);
+        fake_answer(x->api, gate[i], 200, "{}");
+        fake_answer_late(x->api, nomination[i], 200, "{}");
+        fake_answer(x->api, nomination[i], 200, "{}");
+        pod_effect(x, GANG_NOMINATE, name[i], name[i], "n1");
+        run_until(x, fake_count(x->api, nomination[i]) == 1);
+        pod_effect(x, cases[i].first, name[i], name[i], cases[i].node);
+        pod_effect(x, cases[i].second, name[i], name[i], cases[i].then);
+    }
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        assert_int_equal(fake_count(x->api, nomination[i]), 2);
+        assert_non_null(strstr(fake_body(x->api, nomination[i], 1), cases[i].written));
+        assert_int_equal(fake_count(x->api, gate[i]), 1);
+        free(name[i]);
+        free(gate[i]);
+        free(nomination[i]);
+    }
+}
+
 /* ---- evictions ---- */
 
 #define EVICTION "POST " POD("p") "/eviction"
@@ -325,6 +427,46 @@ static void event_effect(struct fixture *x, const char *uid, const char *message
     apply(x, &e);
 }
 
+/* A Binding is under way for as long as it takes: news are not kept from people, but few are
+ * written. */
+static void words_have_a_small_share_while_members_wait(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, EVENTS, 201, "{}");
+    fake_answer_late(x->api, BINDING, 201, "{}");
+    usec_t begin = usec_now();
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    for (int i = 0; i < 60; i++) {
+        char uid[8];
+        snprintf(uid, sizeof uid, "g%d", i);
+        event_effect(x, uid, "8 members needed");
+    }
+    run_until(x, fake_count(x->api, EVENTS) >= 4);
+    usec_t waited = usec_now() - begin;
+    assert_true(waited >= USEC_PER_SEC + 50 * USEC_PER_MSEC); /* two, and then 20 a second */
+    run_until(x, usec_now() - begin >= USEC_PER_SEC + 300 * USEC_PER_MSEC);
+    size_t n = fake_count(x->api, EVENTS);
+    usec_t beyond = usec_now() - begin - USEC_PER_SEC;
+    assert_true(n <= 3 + (size_t)(20 * beyond / USEC_PER_SEC));
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, EVENTS), 60);
+}
+
+/* The next gang of a burst is not far: what is said of the last one would be in its way. */
+static void words_wait_for_the_end_of_a_burst(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, EVENTS, 201, "{}");
+    fake_answer(x->api, BINDING, 201, "{}");
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    event_effect(x, "gu", "8 members needed");
+    usec_t begin = usec_now();
+    run_until(x, fake_count(x->api, EVENTS) == 1);
+    assert_true(usec_now() - begin >= 50 * USEC_PER_MSEC);
+    assert_true(usec_now() - begin < USEC_PER_SEC);
+}
+
 static void an_event_names_its_object_and_counts_up(void **state)
 {
     struct fixture *x = *state;
@@ -400,6 +542,10 @@ int main(void)
         TEST(a_nomination_is_a_patch_of_that_very_pod),
         TEST(nominations_of_one_pod_overtake_each_other_but_never_cross),
         TEST(a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone),
+        TEST(a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it),
+        TEST(a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone),
+        TEST(a_nomination_does_not_cross_the_lifting_of_the_gate),
+        TEST(lifting_a_gate_loses_no_nomination_that_waits),
         TEST(C06_an_eviction_names_that_very_pod),
         TEST(C06_an_eviction_that_a_budget_forbids_is_asked_for_again),
         TEST(C06_an_eviction_that_cannot_be_is_not_asked_for_again),
@@ -407,6 +553,8 @@ int main(void)
         TEST(words_are_not_written_where_they_stand_or_where_they_would_be_wrong),
         TEST(nothing_is_written_about_a_gang_without_an_object),
         TEST(an_event_names_its_object_and_counts_up),
+        TEST(words_have_a_small_share_while_members_wait),
+        TEST(words_wait_for_the_end_of_a_burst),
         TEST(events_are_bounded_in_rate_and_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

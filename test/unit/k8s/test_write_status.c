@@ -38,9 +38,9 @@ static char *end_capture(FILE *file, int saved)
 
 /* ---- statuses ---- */
 
-static void status_effect(struct fixture *x, enum gang_state state, int running)
+static void status_of(struct fixture *x, const char *group, enum gang_state state, int running)
 {
-    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters(group)};
     struct gang_effect e = {.kind = GANG_STATUS};
     e.status = (struct gang_status){.ref = &ref,
                                     .uid = "gu",
@@ -52,6 +52,11 @@ static void status_effect(struct fixture *x, enum gang_state state, int running)
                                     .members = 8,
                                     .running = running};
     apply(x, &e);
+}
+
+static void status_effect(struct fixture *x, enum gang_state state, int running)
+{
+    status_of(x, "g", state, running);
 }
 
 static void show_group(struct fixture *x, const char *text)
@@ -282,12 +287,91 @@ static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state
         json_integer_value(json_object_get(json_object_get(third, "status"), "running")), 8);
 }
 
+/* A binding is under way: what people read waits for it, and where many groups wait only the newest
+ * step of each is written. */
+static void under_load_only_the_newest_step_is_written(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ""));
+    fake_answer_late(x->api, BINDING, 201, "{}");
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    run_until(x, fake_count(x->api, BINDING) == 1);
+    for (int i = 0; i < 16; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "g%d", i);
+        status_of(x, name, GANG_WAITING, 0);
+    }
+    status_effect(x, GANG_PLANNED, 0);
+    status_effect(x, GANG_PLACED, 8);
+    client_run(x->client, 50 * USEC_PER_MSEC, x->fd);
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
+    cleanup_json json_t *body = body_of(x, "PATCH " GROUP, 0);
+    assert_string_equal(field_peek(body, "status", "phase", NULL), "Running");
+}
+
+static void a_status_waits_for_bindings_no_longer_than_a_second(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ""));
+    fake_answer_late(x->api, BINDING, 201, "{}");
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    usec_t begin = usec_now();
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
+    assert_true(usec_now() - begin >= USEC_PER_SEC);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+}
+
+/* In a crowd one status is written at a time; one that fails, again and again, is none of them. */
+static void a_status_that_fails_holds_up_no_crowd(void **state)
+{
+    struct fixture *x = *state;
+    enum { FIRST = 8, CROWD = 40 }; /* so many go at once, when there is no crowd yet */
+    static const char path[] = "/apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/g%d";
+    serve(x, false);
+    for (int i = 0; i < CROWD; i++) {
+        cleanup_free char *name = xasprintf("g%d", i), *at = xasprintf(path, i);
+        cleanup_free char *route = xasprintf("PATCH %s", at);
+        struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters(name)};
+        cleanup_json json_t *json =
+            json_pack("{s:{s:s, s:s, s:s, s:s}}", "metadata", "namespace", "ns", "name", name,
+                      "uid", "gu", "resourceVersion", "5");
+        groups_set(x->groups, &ref, json);
+        if (i == 0) /* after all others that flew with it */
+            fake_answer_late(x->api, route, 503, "{}");
+        else
+            fake_answer(x->api, route, 200, GROUP_OF("6", ",\"status\":{\"phase\":\"Inqueue\"}"));
+        status_of(x, name, GANG_PLANNED, 0);
+    }
+    for (int i = 1; i < CROWD; i++) {
+        if (i == FIRST) { /* those have been answered: it is alone under way */
+            usec_t limit = usec_now() + 100 * USEC_PER_MSEC;
+            while (usec_now() < limit)
+                client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
+            fake_release(x->api);
+        }
+        cleanup_free char *at = xasprintf(path, i), *route = xasprintf("PATCH %s", at);
+        run_until(x, fake_count(x->api, route) == 1);
+    }
+}
+
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
         TEST(a_status_goes_where_the_server_keeps_it),
         TEST(an_unchanged_status_is_not_written),
+        TEST(under_load_only_the_newest_step_is_written),
+        TEST(a_status_waits_for_bindings_no_longer_than_a_second),
+        TEST(a_status_that_fails_holds_up_no_crowd),
         TEST(our_own_write_is_known_before_the_watch_shows_it),
         TEST(a_conflict_is_read_and_tried_again),
         TEST(a_field_that_the_server_does_not_keep_is_not_written_again),

@@ -6,15 +6,7 @@
 #ifndef MUSTER_TEST_WRITER_FIXTURE_H
 #define MUSTER_TEST_WRITER_FIXTURE_H
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "base/buf.h"
-#include "fake_api.h"
+#include "fixture.h"
 #include "k8s/field.h"
 #include "k8s/write.h"
 
@@ -47,17 +39,5 @@ void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name,
 /* Of the n-th request of the route; the caller owns it. */
 json_t *body_of(struct fixture *x, const char *route, size_t n);
 char *letters(const char *s);
-
-#define run_until(x, condition)                                                                    \
-    do {                                                                                           \
-        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
-        while (!(condition)) {                                                                     \
-            if (usec_now() > limit_)                                                               \
-                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
-            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
-        }                                                                                          \
-    } while (0)
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif

@@ -17,11 +17,25 @@
 #define NODE_A "{\"metadata\": {\"labels\":{\"name\":\"x\"},\"name\":\"a\\u002d1\"}, \"spec\":{}}"
 #define NODE_B "{\"spec\":{\"metadata\":{\"name\":\"no\"}},\"metadata\":{\"name\":\"b\"}}"
 
+/* Request and pod, as a call is read whose pod is not known. */
+static int parse_all(enum extender_verb verb, char *body, size_t len,
+                     const struct workload_rules *rules, struct extender_args *args,
+                     struct err *err)
+{
+    *args = (struct extender_args){0};
+    if (extender_parse(verb, body, len, args, err) < 0)
+        return -1;
+    return extender_decode_pod(args, rules, err);
+}
+
+/* Of a copy, which lives until the next one is made. */
 static int parse(enum extender_verb verb, const char *body, struct extender_args *args,
                  struct err *err)
 {
-    *args = (struct extender_args){0};
-    return extender_parse(verb, body, strlen(body), NULL, args, err);
+    static char copy[4096];
+    assert_true(strlen(body) < sizeof copy);
+    strcpy(copy, body);
+    return parse_all(verb, copy, strlen(copy), NULL, args, err);
 }
 
 static char *dump(json_t *j)
@@ -96,6 +110,61 @@ static void chosen_nodes_are_echoed_byte_for_byte(void **state)
     extender_write_filter(&a, &(struct gang_filter_reply){.id = 1, .pass_all = true}, &out);
     assert_non_null(strstr(buf_str(&out), "\"items\":[" NODE_A "," NODE_B "]"));
     extender_args_done(&a);
+}
+
+/* What passes, as numbers of nodes; -1 alone: all. */
+static const struct {
+    const char *body;
+    int passed[3];
+    size_t n;
+    bool in_place;
+} whole_replies[] = {
+    {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {-1}, 0, true},
+    {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A " ,\n " NODE_B "]}}", {0, 1}, 2, true},
+    {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {1}, 1, true},
+    {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {0}, 1, true},
+    {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {1, 0}, 2, false},
+    {"{\"Pod\":" POD ",\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]}}", {0}, 0, false},
+    /* The reply's beginning would lie on the first node. */
+    {"{\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]},\"Pod\":" POD "}", {-1}, 0, false},
+    {"{\"Nodes\":{\"items\":[" NODE_A "," NODE_B "]},\"Pod\":" POD "}", {1}, 1, true},
+    {"{\"Pod\":" POD ",\"NodeNames\":[\"a\",\"b\"]}", {-1}, 0, false},
+};
+
+static void P05_whole_nodes_that_pass_are_not_held_twice(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(whole_replies); i++) {
+        struct extender_args a = {0};
+        struct err err;
+        uint32_t passed[3];
+        cleanup_buf struct buf body = BUF_INIT, out = BUF_INIT;
+        buf_puts(&body, whole_replies[i].body);
+        while (body.cap - body.len < 256) /* room for the reply's end */
+            buf_putc(&body, ' ');
+        assert_int_equal(extender_parse(EXTENDER_FILTER, body.data, body.len, &a, &err), 0);
+        for (size_t k = 0; k < whole_replies[i].n; k++)
+            passed[k] = (uint32_t)whole_replies[i].passed[k];
+        const struct gang_filter_refusal refused[] = {{0, "reserved for gang \"ml/ddp\""}};
+        const struct gang_filter_reply r = {.id = 1,
+                                            .pass_all = whole_replies[i].passed[0] < 0,
+                                            .passed = passed,
+                                            .n_passed = whole_replies[i].n,
+                                            .refused = refused,
+                                            .n_refused = 1};
+        extender_write_filter(&a, &r, &out);
+        const char *before = body.data;
+        cleanup_free char *bytes = xstrndup(body.data, body.len);
+        size_t len = body.len;
+        assert_int_equal(extender_filter_in_place(&a, &r, &body), whole_replies[i].in_place);
+        if (whole_replies[i].in_place)
+            assert_string_equal(body.data, buf_str(&out));
+        else
+            assert_memory_equal(body.data, bytes, strlen(bytes));
+        assert_true(whole_replies[i].in_place || body.len == len);
+        assert_ptr_equal(body.data, before);
+        extender_args_done(&a);
+    }
 }
 
 static void filter_replies_with_names(void **state)
@@ -288,9 +357,9 @@ static void truncation_at_every_byte_is_an_error(void **state)
         for (size_t n = 0; n < strlen(bodies[i].body); n++) {
             char *cut = xmalloc(n ? n : 1);
             memcpy(cut, bodies[i].body, n);
-            struct extender_args a = {0};
+            struct extender_args a;
             struct err err;
-            assert_int_equal(extender_parse(bodies[i].verb, cut, n, NULL, &a, &err), -1);
+            assert_int_equal(parse_all(bodies[i].verb, cut, n, NULL, &a, &err), -1);
             extender_args_done(&a);
             free(cut);
         }
@@ -309,11 +378,11 @@ static void every_changed_byte_is_survived(void **state)
             for (size_t b = 0; b < ARRAY_SIZE(bytes); b++) {
                 cleanup_free char *text = xstrdup(from);
                 text[at] = bytes[b];
-                struct extender_args a = {0};
+                struct extender_args a;
                 struct err err;
                 cleanup_buf struct buf out = BUF_INIT;
-                if (extender_parse(which ? EXTENDER_PREEMPT : EXTENDER_FILTER, text, n, NULL, &a,
-                                   &err) == 0 &&
+                if (parse_all(which ? EXTENDER_PREEMPT : EXTENDER_FILTER, text, n, NULL, &a,
+                              &err) == 0 &&
                     !which) {
                     extender_write_filter(
                         &a, &(struct gang_filter_reply){.id = 1, .pass_all = true}, &out);
@@ -346,9 +415,9 @@ static void W01_a_pod_whose_group_is_to_be_made_says_so(void **state)
             xasprintf("{\"Pod\":{\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u\"},"
                       "\"spec\":%s},\"NodeNames\":[\"a\"]}",
                       cases[i].spec);
-        struct extender_args a = {0};
+        struct extender_args a;
         struct err err;
-        if (extender_parse(EXTENDER_FILTER, body, strlen(body), rules, &a, &err) < 0)
+        if (parse_all(EXTENDER_FILTER, body, strlen(body), rules, &a, &err) < 0)
             fail_msg("%s", err.text);
         assert_int_equal(a.pod->awaits_group != NULL, cases[i].waits);
         extender_args_done(&a);
@@ -388,6 +457,7 @@ int main(void)
         cmocka_unit_test(settings_become_rules),
         cmocka_unit_test(filter_takes_both_forms_and_any_case),
         cmocka_unit_test(chosen_nodes_are_echoed_byte_for_byte),
+        cmocka_unit_test(P05_whole_nodes_that_pass_are_not_held_twice),
         cmocka_unit_test(filter_replies_with_names),
         cmocka_unit_test(prioritize_replies_with_hosts),
         cmocka_unit_test(preempt_takes_both_forms),

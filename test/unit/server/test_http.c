@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "base/mailbox.h"
+#include "server/http_inner.h"
 #include "test/unit/server/client.h"
 
 #define BODY_LIMIT      (64 * 1024)
@@ -39,11 +40,19 @@ struct deferred {
 static void echo(void *arg, struct http_request *r)
 {
     (void)arg;
-    cleanup_buf struct buf b = BUF_INIT;
-    buf_printf(&b, "%zu %s ", r->body.len, http_query(r, "q") ? http_query(r, "q") : "-");
+    struct buf *b = &r->reply;
+    buf_printf(b, "%zu %s ", r->body.len, http_query(r, "q") ? http_query(r, "q") : "-");
     if (r->body.len < 100)
-        buf_append(&b, buf_str(&r->body), r->body.len);
-    http_answer(r, 200, "text/plain", &b);
+        buf_append(b, buf_str(&r->body), r->body.len);
+    http_answer(r, 200, "text/plain");
+}
+
+/* What was the body is the reply, as that of a filter call with whole nodes. */
+static void in_place(void *arg, struct http_request *r)
+{
+    (void)arg;
+    http_reply_in_place(r);
+    http_answer(r, 200, "text/plain");
 }
 
 static void free_deferred(void *user)
@@ -65,9 +74,8 @@ static void later(void *arg, struct http_request *r)
         mailbox_put(c->box, &d->mail);
         return;
     }
-    cleanup_buf struct buf b = BUF_INIT;
-    buf_puts(&b, "ending");
-    http_answer(r, 503, "text/plain", &b);
+    buf_puts(&r->reply, "ending");
+    http_answer(r, 503, "text/plain");
 }
 
 static void refused(void *arg, const struct http_route *route, int status)
@@ -78,11 +86,23 @@ static void refused(void *arg, const struct http_route *route, int status)
     atomic_fetch_add(&c->refused, 1);
 }
 
+/* Keeps every byte of a body, none, or all of them elsewhere. */
+enum { KEEP, DROP, ASIDE };
+
+static void piece(void *arg, struct http_request *r, const char *data, size_t n)
+{
+    (void)arg;
+    if (r->route->tag == KEEP)
+        buf_append(&r->body, data, n);
+    else if (r->route->tag == ASIDE)
+        r->aside += n;
+}
+
 static const struct http_route routes[] = {
-    {"/echo", "POST", echo, 0},
-    {"/get", "GET", echo, 0},
-    {"/below/", "GET", echo, 0},
-    {"/later", "POST", later, 0},
+    {"/echo", "POST", echo, KEEP},     {"/drop", "POST", echo, DROP},
+    {"/aside", "POST", echo, ASIDE},   {"/get", "GET", echo, 0},
+    {"/below/", "GET", echo, 0},       {"/later", "POST", later, 0},
+    {"/same", "POST", in_place, KEEP},
 };
 
 static void *sweep(void *arg)
@@ -108,6 +128,7 @@ static int setup(void **state)
         .routes = routes,
         .n_routes = ARRAY_SIZE(routes),
         .arg = c,
+        .piece = piece,
         .refused = refused,
     };
     c->box = mailbox_new(&err);
@@ -134,6 +155,33 @@ static int teardown(void **state)
 static const char *address(const struct context *c)
 {
     return http_address(c->http);
+}
+
+/* ---- deferred requests ---- */
+
+/* Takes n deferred requests out of the box. */
+static struct deferred **collect(struct context *c, size_t n)
+{
+    struct deferred **list = xcalloc(n, sizeof *list);
+    usec_t until = usec_now() + 30 * USEC_PER_SEC;
+    for (size_t have = 0; have < n;) {
+        struct mail *m = mailbox_take(c->box);
+        for (struct mail *next; m; m = next) {
+            next = m->next;
+            list[have++] = CONTAINER_OF(m, struct deferred, mail);
+        }
+        if (usec_now() > until)
+            fail_msg("%zu of %zu requests arrived", have, n);
+        usleep(1000);
+    }
+    return list;
+}
+
+static void answer(struct deferred *d, const char *text)
+{
+    buf_puts(&d->request->reply, text);
+    http_answer(d->request, 200, "text/plain");
+    http_resume(d->request);
 }
 
 /* ---- routes ---- */
@@ -276,6 +324,86 @@ static void without_content_length_the_limit_holds_as_well(void **state)
     close(fd);
 }
 
+/* The status of a call whose body is as large as may be, while others have sent all of theirs but
+ * the last byte. */
+static int status_beside(struct context *c, const char *path, int others)
+{
+    cleanup_free char *body = filler(BODY_LIMIT);
+    cleanup_buf struct buf head = BUF_INIT;
+    int fds[8];
+    buf_printf(&head, "POST %s HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", path,
+               BODY_LIMIT);
+    for (int i = 0; i < others; i++) {
+        fds[i] = client_connect(address(c));
+        client_send(fds[i], head.data, head.len);
+        client_send(fds[i], body, BODY_LIMIT - 1);
+    }
+    usleep(200000); /* they have been read */
+    cleanup_reply struct client_reply r;
+    client_ask(address(c), "POST", path, body, &r);
+    if (r.status == 503)
+        assert_non_null(strstr(buf_str(&r.body), "maxBodyMiB"));
+    for (int i = 0; i < others; i++)
+        close(fds[i]);
+    for (int i = 0; i < 1000 && c->http->body_bytes > 0; i++)
+        usleep(10000);
+    assert_int_equal(c->http->body_bytes, 0);
+    return r.status;
+}
+
+static void P05_all_bodies_together_are_bounded_by_what_is_kept_of_them(void **state)
+{
+    struct context *c = *state;
+    assert_int_equal(status_beside(c, "/echo", 1), 200);
+    assert_int_equal(status_beside(c, "/echo", 2), 503);
+    assert_int_equal(status_beside(c, "/aside", 2), 503);
+    assert_int_equal(status_beside(c, "/drop", 8), 200);
+    assert_int_equal(status_beside(c, "/echo", 1), 200);
+}
+
+/* A block with a large buffer serves large requests only, and one that is too large is not kept. */
+static void blocks_are_used_again_and_bounded(void **state)
+{
+    struct context *c = *state;
+    cleanup_free char *body = filler(BODY_LIMIT);
+    int fd = client_connect(address(c));
+    for (int i = 0; i < 20; i++) {
+        cleanup_reply struct client_reply r;
+        const char *path = i % 3 ? "/echo" : "/same";
+        client_request(fd, "POST", path, i % 2 ? body : "abc");
+        assert_true(client_read(fd, &r));
+        assert_int_equal(r.status, 200);
+        const char *of_echo = i % 2 ? "65536 - " : "3 - abc", *same = i % 2 ? body : "abc";
+        assert_string_equal(buf_str(&r.body), i % 3 ? of_echo : same);
+    }
+    close(fd);
+    int fds[SPARE_SMALL + 10];
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+        fds[i] = client_connect(address(c));
+        client_request(fds[i], "POST", "/later", "x");
+    }
+    cleanup_free struct deferred **held = collect(c, ARRAY_SIZE(fds));
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+        answer(held[i], "now");
+    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+        cleanup_reply struct client_reply r;
+        assert_true(client_read(fds[i], &r));
+        assert_string_equal(buf_str(&r.body), "now");
+        close(fds[i]);
+    }
+    for (int i = 0; i < 1000 && atomic_load(&c->freed) < (int)ARRAY_SIZE(fds); i++)
+        usleep(10000);
+    assert_int_equal(atomic_load(&c->freed), ARRAY_SIZE(fds));
+    pthread_mutex_lock(&c->http->lock);
+    size_t small = c->http->small.n, large = c->http->large.n;
+    for (size_t i = 0; i < small; i++)
+        assert_true(c->http->small.items[i]->request.body.cap <= SMALL_REQUEST &&
+                    c->http->small.items[i]->request.reply.cap <= SMALL_REQUEST);
+    pthread_mutex_unlock(&c->http->lock);
+    assert_in_range(small, 1, SPARE_SMALL);
+    assert_int_equal(large, 1);
+}
+
 static void two_lengths_are_refused(void **state)
 {
     struct context *c = *state;
@@ -375,32 +503,6 @@ static void an_idle_connection_is_kept(void **state)
 }
 
 /* ---- deferred ---- */
-
-/* Takes n deferred requests out of the box. */
-static struct deferred **collect(struct context *c, size_t n)
-{
-    struct deferred **list = xcalloc(n, sizeof *list);
-    usec_t until = usec_now() + 30 * USEC_PER_SEC;
-    for (size_t have = 0; have < n;) {
-        struct mail *m = mailbox_take(c->box);
-        for (struct mail *next; m; m = next) {
-            next = m->next;
-            list[have++] = CONTAINER_OF(m, struct deferred, mail);
-        }
-        if (usec_now() > until)
-            fail_msg("%zu of %zu requests arrived", have, n);
-        usleep(1000);
-    }
-    return list;
-}
-
-static void answer(struct deferred *d, const char *text)
-{
-    cleanup_buf struct buf b = BUF_INIT;
-    buf_puts(&b, text);
-    http_answer(d->request, 200, "text/plain", &b);
-    http_resume(d->request);
-}
 
 static void a_thousand_deferred_replies_do_not_block_others(void **state)
 {
@@ -510,6 +612,8 @@ int main(void)
         TEST(a_body_may_be_as_large_as_the_limit),
         TEST(a_larger_body_is_refused_with_413),
         TEST(without_content_length_the_limit_holds_as_well),
+        TEST(P05_all_bodies_together_are_bounded_by_what_is_kept_of_them),
+        TEST(blocks_are_used_again_and_bounded),
         TEST(two_lengths_are_refused),
         TEST(what_is_no_http_gets_no_service),
         TEST(a_slow_sender_of_headers_is_cut),

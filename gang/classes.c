@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/classes.h"
+
+#include "gang/rules.h"
+
+/* Labels that nodes are told apart by; no cluster's pods select by so many. */
+#define ASKED_MAX 64
+
+/* ---- the key: everything the planner looks at in a node ---- */
+
+/* Any number, without a NUL: six bits a byte, the last one marked. */
+static void key_number(struct buf *b, int64_t number)
+{
+    uint64_t rest = (uint64_t)number;
+    for (; rest >= 64; rest >>= 6)
+        buf_putc(b, (char)(0x40 | (rest & 0x3f)));
+    buf_putc(b, (char)(0x80 | rest));
+}
+
+/* With its length, so that no text from outside can look like another. */
+static void key_text(struct buf *b, const char *s)
+{
+    size_t n = strlen(s);
+    key_number(b, (int64_t)n);
+    buf_append(b, s, n);
+}
+
+static void key_rules(struct buf *b, const struct gang_core *core, const struct node *node)
+{
+    const struct gang_node_facts *f = node->facts;
+    key_number(b, f->unschedulable);
+    for (size_t i = 0; i < f->n_taints; i++) {
+        if (f->taints[i].effect == TAINT_PREFER_NO_SCHEDULE)
+            continue; /* no rule */
+        key_number(b, f->taints[i].effect);
+        key_text(b, f->taints[i].key);
+        key_text(b, f->taints[i].value);
+    }
+    buf_putc(b, '|');
+    map_for_each (asked, &core->asked) {
+        const char *value = gang_kvs_get(&f->labels, asked->key);
+        key_number(b, value != NULL);
+        key_text(b, value ? value : "");
+    }
+}
+
+static size_t longer(size_t n, const struct amounts *a)
+{
+    return a->n > n ? a->n : n;
+}
+
+/* The core knows more resources than a node has: every name that a pod ever asked for. */
+static void key_amounts(struct buf *b, const struct node *node)
+{
+    size_t n = longer(longer(node->allocatable.n, &node->used), &node->reserved);
+    n = longer(n, &node->kept);
+    key_number(b, node->n_woken);
+    key_number(b, node->n_apart > 0);
+    key_number(b, node->kept_alone);
+    for (uint32_t r = 0; r < n; r++) {
+        int64_t all = amount_of(&node->allocatable, r), left = node_free(node, r);
+        int64_t kept = amount_of(&node->kept, r);
+        if (!all && !left && !kept)
+            continue;
+        key_number(b, r);
+        key_number(b, all);
+        key_number(b, left);
+        key_number(b, kept);
+    }
+}
+
+/* The rules of a node change seldom: they are taken over from the class it was in. */
+static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
+{
+    if (node->class && node->class_gen == node->gen)
+        buf_append(b, node->class->key, node->class->rules);
+    else
+        key_rules(b, core, node);
+    size_t rules = b->len;
+    key_amounts(b, node);
+    return rules;
+}
+
+/* ---- a class is a heap of nodes, by name ---- */
+
+static void put(struct node_class *class, size_t at, struct node *node)
+{
+    class->nodes[at] = node;
+    node->in_class = at;
+}
+
+static bool before(const struct node *a, const struct node *b)
+{
+    return strcmp(a->name, b->name) < 0;
+}
+
+static void rise(struct node_class *class, size_t at, struct node *node)
+{
+    for (; at && before(node, class->nodes[(at - 1) / 2]); at = (at - 1) / 2)
+        put(class, at, class->nodes[(at - 1) / 2]);
+    put(class, at, node);
+}
+
+static void fall(struct node_class *class, size_t at, struct node *node)
+{
+    for (size_t child; (child = 2 * at + 1) < class->n; at = child) {
+        child += child + 1 < class->n && before(class->nodes[child + 1], class->nodes[child]);
+        if (!before(class->nodes[child], node))
+            break;
+        put(class, at, class->nodes[child]);
+    }
+    put(class, at, node);
+}
+
+static void join(struct node_class *class, struct node *node)
+{
+    GROW(class->nodes, class->cap, class->n + 1);
+    rise(class, class->n++, node);
+    node->class = class;
+}
+
+static void leave(struct gang_core *core, struct node *node)
+{
+    struct node_class *class = node->class;
+    if (!class)
+        return;
+    struct node *last = class->nodes[--class->n];
+    size_t at = node->in_class;
+    if (last != node && at && before(last, class->nodes[(at - 1) / 2]))
+        rise(class, at, last);
+    else if (last != node)
+        fall(class, at, last);
+    node->class = NULL;
+    if (!class->n && list_empty(&class->in_bare))
+        list_push(&core->bare, &class->in_bare);
+}
+
+struct node *class_first(const struct node_class *class, const struct node *except)
+{
+    struct node **nodes = class->nodes;
+    if (!class->n || nodes[0] != except)
+        return class->n ? nodes[0] : NULL;
+    if (class->n == 1)
+        return NULL;
+    return class->n > 2 && before(nodes[2], nodes[1]) ? nodes[2] : nodes[1];
+}
+
+/* ---- nodes move ---- */
+
+void node_joins_classes(struct gang_core *core, struct node *node)
+{
+    list_init(&node->in_moved);
+    list_init(&node->in_sent);
+    node_moved(core, node);
+}
+
+void node_leaves_classes(struct gang_core *core, struct node *node)
+{
+    leave(core, node);
+    list_remove(&node->in_moved);
+    list_remove(&node->in_sent);
+}
+
+void node_moved(struct gang_core *core, struct node *node)
+{
+    if (list_empty(&node->in_moved))
+        list_push(&core->moved, &node->in_moved);
+}
+
+static void settle(struct gang_core *core, struct node *node, struct buf *key)
+{
+    buf_clear(key);
+    if (!node->facts) {
+        leave(core, node);
+        return;
+    }
+    size_t rules = key_of(key, core, node);
+    node->class_gen = node->gen;
+    struct node_class *class = map_get(&core->node_classes, buf_str(key));
+    if (class && class == node->class)
+        return;
+    leave(core, node);
+    if (!class) {
+        class = xcalloc(1, sizeof *class);
+        class->key = xstrdup(buf_str(key));
+        class->rules = rules;
+        class->apart = node->n_apart > 0;
+        list_init(&class->in_bare);
+        map_set(&core->node_classes, class->key, class);
+    }
+    join(class, node);
+}
+
+void classes_settle(struct gang_core *core)
+{
+    cleanup_buf struct buf key = BUF_INIT;
+    while (!list_empty(&core->moved)) {
+        struct node *node = CONTAINER_OF(core->moved.next, struct node, in_moved);
+        list_remove(&node->in_moved);
+        settle(core, node, &key);
+    }
+}
+
+static void class_free(struct node_class *class)
+{
+    free(class->nodes);
+    free(class->key);
+    free(class);
+}
+
+void classes_sweep(struct gang_core *core)
+{
+    while (!list_empty(&core->bare)) {
+        struct node_class *class = CONTAINER_OF(core->bare.next, struct node_class, in_bare);
+        list_remove(&class->in_bare);
+        if (class->n)
+            continue; /* somebody came again */
+        map_remove(&core->node_classes, class->key);
+        class_free(class);
+    }
+}
+
+void classes_done(struct gang_core *core)
+{
+    map_for_each (e, &core->node_classes)
+        class_free(e->value);
+    map_done(&core->node_classes);
+    map_done(&core->asked);
+}
+
+/* ---- what pods ask of nodes ---- */
+
+/* Nodes are told apart by it from now on; false: by this key they are not. */
+static bool ask(struct gang_core *core, const char *key)
+{
+    if (strcmp(key, GANG_HOSTNAME) == 0)
+        return false; /* each node has another: classes would be single nodes */
+    if (map_get(&core->asked, key))
+        return true;
+    if (map_count(&core->asked) >= ASKED_MAX)
+        return false;
+    map_set(&core->asked, key, core);
+    for (size_t i = 0; i < core->n_ids; i++)
+        if (core->by_id[i]) {
+            core->by_id[i]->class_gen = 0;
+            node_moved(core, core->by_id[i]);
+        }
+    return true;
+}
+
+static bool ask_all(struct gang_core *core, const struct gang_pod_facts *f)
+{
+    bool told = true;
+    for (size_t i = 0; i < f->node_selector.n; i++)
+        told &= ask(core, f->node_selector.items[i].key);
+    for (size_t i = 0; i < f->n_affinity; i++)
+        for (size_t k = 0; k < f->affinity[i].n; k++)
+            told &= !f->affinity[i].items[k].on_name && ask(core, f->affinity[i].items[k].key);
+    return told;
+}
+
+/* Whether some rule of the shape tells nodes of a class apart. */
+static bool looks_singly(struct gang_core *core, struct shape *shape)
+{
+    if (shape->ports || shape->apart || shape->spread || shape->limited)
+        return true;
+    if (!shape->asked) {
+        const struct gang_pod_facts *sample = shape_sample(shape);
+        if (!sample)
+            return true;
+        shape->asked = true;
+        shape->singly = !ask_all(core, sample);
+    }
+    return shape->singly;
+}
+
+/* ---- looking ---- */
+
+struct look look_begin(struct gang_core *core, const struct gang *gang, struct shape *shape,
+                       const struct node *except)
+{
+    struct look look = {.core = core, .gang = gang, .except = except};
+    look.singly = looks_singly(core, shape) || (gang && evidence_speaks(core, gang, shape));
+    classes_settle(core);
+    return look;
+}
+
+static bool next_in_class(struct look *look)
+{
+    while (look->class && look->in < look->class->n) {
+        look->node = look->class->nodes[look->in++];
+        if (look->node != look->except)
+            return true;
+    }
+    return false;
+}
+
+bool look_next(struct look *look)
+{
+    look->n = 1;
+    if (next_in_class(look))
+        return true;
+    struct map_entry *e;
+    while ((e = map_next(&look->core->node_classes, &look->at)) != NULL) {
+        look->class = e->value;
+        if (!look_is_whole(look)) {
+            look->in = 0;
+            if (next_in_class(look))
+                return true;
+            continue;
+        }
+        look->in = look->class->n;
+        look->node = class_first(look->class, look->except);
+        if (!look->node)
+            continue;
+        bool without = look->except && look->except->class == look->class;
+        look->n = look->class->n - without;
+        return true;
+    }
+    return false;
+}
+
+/* ---- the invariants ---- */
+
+static int check_node(const struct gang_core *core, const struct node *node, struct buf *key,
+                      struct err *err)
+{
+    const struct node_class *class = node->class;
+    if (!list_empty(&node->in_moved))
+        return 0;
+    if (!node->facts != !class)
+        return err_set(err, ERR_INTERNAL, "node %s: %s facts, and %s class", node->name,
+                       node->facts ? "has" : "no", class ? "a" : "no");
+    if (!class)
+        return 0;
+    buf_clear(key);
+    key_rules(key, core, node);
+    key_amounts(key, node);
+    if (strcmp(buf_str(key), class->key) != 0 || class->apart != (node->n_apart > 0))
+        return err_set(err, ERR_INTERNAL, "node %s is in the class of others", node->name);
+    size_t at = node->in_class;
+    if (at >= class->n || class->nodes[at] != node ||
+        (at && before(node, class->nodes[(at - 1) / 2])))
+        return err_set(err, ERR_INTERNAL, "node %s has not its place in its class", node->name);
+    return 0;
+}
+
+int classes_check(const struct gang_core *core, struct err *err)
+{
+    cleanup_buf struct buf key = BUF_INIT;
+    size_t in_classes = 0, with = 0;
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        with += node->class != NULL;
+        if (check_node(core, node, &key, err) < 0)
+            return -1;
+    }
+    map_for_each (e, &core->node_classes)
+        in_classes += ((const struct node_class *)e->value)->n;
+    if (in_classes != with)
+        return err_set(err, ERR_INTERNAL, "%zu nodes in classes, %zu have one", in_classes, with);
+    return 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * express.c - gangs of which the first member at bind is enough (config.express).
+ *
+ * kube-scheduler places members one after the other, each with a cycle of its own, though the plan
+ * has a place for all of them. Where all that can be in the way of a member is in the facts, the
+ * plan is as good as its answer: when one member has come through to bind, the Bindings of all are
+ * sent, and kube-scheduler learns of the others as of any pod that is assigned. Whatever is in
+ * doubt goes the normal way, member by member.
+ *
+ * The licence is the model check (model_check.c): at the first difference that stands a second look
+ * the lane is closed, until muster is started again.
+ *
+ * What may be on its way at that moment: a pod of no gang that kube-scheduler has let through to a
+ * node and that is not at bind yet. Its bind call comes here and is held against the ledger, and
+ * against host ports and anti-affinity of those that were bound unasked: it is refused, and placed
+ * elsewhere.
+ */
+#include "gang/core.h"
+#include "gang/rules.h"
+
+/* For so long after the last Binding that nobody asked for kube-scheduler may not have heard of it,
+ * or have let a pod through before it did; one with volumes may wait for them meanwhile
+ * (VolumeBinding's bindTimeoutSeconds is 600 by default). */
+#define HEARD_OF         (60 * USEC_PER_SEC)
+#define HEARD_OF_VOLUMES (660 * USEC_PER_SEC)
+
+const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod)
+{
+    if (pod->facts->inexact)
+        return pod->facts->inexact;
+    list_for_each (other, &core->shunning, struct pod, in_shunning)
+        if (other != pod && gang_shuns(other->facts, pod->facts))
+            return "anti-affinity of another pod that is not over hosts";
+    return NULL;
+}
+
+/* Somebody whom kube-scheduler keeps room for there, and who has none reserved here. */
+static bool is_promised(const struct slot *slot)
+{
+    list_for_each (pod, &slot->node->nominated, struct pod, in_nominated)
+        if (pod->gang != slot->gang && !(pod->slot && pod->slot->node == slot->node))
+            return true;
+    return false;
+}
+
+static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
+{
+    struct pod *pod = slot->pod;
+    if (!pod || !pod_plannable(core, pod))
+        return "a member is still expected";
+    if (pod->facts->gated)
+        return "the watch still shows a member's scheduling gate";
+    if (pod_timer(pod, TIMER_UNSEEN)->node.pos)
+        return "the watch has not shown a member yet";
+    if (pod->pinned || pod->refused_on)
+        return "a member has been to bind before";
+    if (pod->facts->n_spreads)
+        return "topology spread, which pods that come meanwhile may change";
+    if ((slot->unoffered && !pod->held) ||
+        evidence_refuses(core, slot->gang, slot->shape, slot->node))
+        return "kube-scheduler did not offer a planned node";
+    if (is_promised(slot))
+        return "another pod is nominated to a planned node";
+    if (slot_is_kept_away(slot) || shape_refusal(slot->shape, slot->node))
+        return "a planned node has changed";
+    return NULL;
+}
+
+const char *express_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    if (core->model.wrong)
+        return core->model.wrong;
+    if (gang->state != GANG_PLANNED)
+        return "a part of it is bound, or it has no plan";
+    if (gang->hoping || gang_lacks(core, gang, STAGE_PLANNED) > 0)
+        return "a member is still expected";
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        const char *doubt = slot_doubt(core, slot);
+        if (doubt)
+            return doubt;
+    }
+    list_for_each (slot, &gang->slots, struct slot, in_gang) { /* last: this looks at many pods */
+        const char *doubt = pod_beyond_model(core, slot->pod);
+        if (doubt)
+            return doubt;
+    }
+    return NULL;
+}
+
+/* Where the rules here have turned out not to be kube-scheduler's, they refuse nothing any longer
+ * than need be. */
+static bool may_be_unheard(const struct gang_core *core, const struct pod *pod)
+{
+    usec_t since = core->now - core->model.wrong_at;
+    return core->config.express &&
+           (!core->model.wrong || since < (pod->facts->has_pvc ? HEARD_OF_VOLUMES : HEARD_OF));
+}
+
+bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)
+{
+    return may_be_unheard(core, pod) &&
+           (ports_charged(node, pod->shape) || charged_foe(node, pod->facts));
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gates.c - muster's own scheduling gate on pods (GANG_GATE): when it is lifted.
+ *
+ * A pod with a gate does not exist for kube-scheduler, so a backlog of gangs costs it nothing. A
+ * gate can be set when a pod is created only, so lifting it is for good: a member whose plan is
+ * undone later is rejected like any other. It is lifted
+ *   - when the member has a place in a plan, with its nomination;
+ *   - when the gang is placed: later members pass one by one;
+ *   - from pods that muster plans nothing for: those of no PodGroup, of other schedulers;
+ *   - from gangs that lack room, if an autoscaler is to see them, so many at a time;
+ *   - from all, when gates are off.
+ * Whoever keeps it is told why, see tell_members(). What was asked for is asked for again until
+ * the watch shows it, so nothing has to be remembered over a death.
+ */
+#include "gang/core.h"
+
+#define AGAIN_FIRST (10 * USEC_PER_SEC)
+#define AGAIN_MOST  (300 * USEC_PER_SEC)
+
+/* A gang is shown to an autoscaler when room was all it lacked for so long, */
+#define SHOW_AFTER (10 * USEC_PER_SEC)
+/* as long as fewer pods than that wait in sight: each costs kube-scheduler its tries. */
+#define SHOWN_MOST 512
+#define SHOW_AGAIN USEC_PER_SEC
+
+/* Hope may be vain, and the gate is lifted for good: it waits until the members are there. */
+bool gate_opens(const struct gang_core *core, const struct pod *pod)
+{
+    const struct gang *gang = pod->gang;
+    if (!core->config.gates || !pod_is_ours(core, pod))
+        return true;
+    if (!gang)
+        return !pod->facts->awaits_group;
+    return passes_singly(gang) || gang->shown || (pod->slot && !gang->hoping);
+}
+
+bool gate_is_closed(const struct pod *pod)
+{
+    return pod->facts->gated && pod_counts(pod) && !pod->node && !pod_is_finished(pod);
+}
+
+void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is)
+{
+    core->n_gated += (size_t)is;
+    core->n_gated -= (size_t)was;
+    if (!was || is)
+        return;
+    pod->lifts = 0;
+    timer_stop(core, pod_timer(pod, TIMER_GATE));
+}
+
+static void look_again(struct gang_core *core, struct pod *pod)
+{
+    timer_set(core, pod_timer(pod, TIMER_GATE),
+              core->now + usec_backoff(AGAIN_FIRST, AGAIN_MOST, pod->lifts++));
+}
+
+/* The nomination too when it is asked for again: nobody knows how far the first try came. */
+static void lift(struct gang_core *core, struct pod *pod)
+{
+    bool steered = pod->slot && core->config.steering != GANG_STEER_NEVER;
+    const struct node *node = steered ? pod->slot->node : NULL;
+    bool again = pod->lifts > 0, there = node && str_eq(pod->nominated, node->name);
+    fx_pod(core, GANG_UNGATE, pod, there && !again ? NULL : node);
+    if (node && !there) {
+        free(pod->nominated);
+        pod->nominated = xstrdup(node->name);
+        nomination_note(core, pod);
+    }
+    core->stats.gates_lifted += !again;
+    look_again(core, pod);
+}
+
+/* `due`: its timer has fired. Between asking and being seen the timer runs. */
+static void look(struct gang_core *core, struct pod *pod, bool due)
+{
+    bool timed = pod_timer(pod, TIMER_GATE)->node.pos;
+    if (!gate_is_closed(pod))
+        return;
+    if (gate_opens(core, pod)) {
+        if (due || !timed || !pod->lifts)
+            lift(core, pod);
+    } else if (!pod->gang && due && pod->told != REASON_AWAITS_GROUP) {
+        pod->told = REASON_AWAITS_GROUP;
+        tell_pod(core, pod, pod->facts->awaits_group);
+    } else if (!pod->gang && !timed && pod->told != REASON_AWAITS_GROUP) {
+        timer_set(core, pod_timer(pod, TIMER_GATE), core->now + NOTICE_DELAY);
+    }
+}
+
+void gate_alone(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->gang)
+        look(core, pod, /* due= */ false);
+}
+
+void gate_timer_fired(struct gang_core *core, struct pod *pod)
+{
+    if (pod->facts->gated && pod->node) { /* the watch is late; its Binding may still be refused */
+        look_again(core, pod);
+    } else if (pod->gang) { /* when the step is over: its place may go in this one */
+        happened(core, pod->gang, HAPPENING_LOOK_AGAIN);
+        gang_touch(core, pod->gang);
+    } else if (core->synced && !core->stopping) {
+        look(core, pod, /* due= */ true);
+    }
+}
+
+/* Members that came since the others were told learn why they wait, too. */
+void gates_of(struct gang_core *core, struct gang *gang)
+{
+    bool untold = false;
+    if (!gang->root->t.closed || core->stopping)
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        look(core, pod, /* due= */ false);
+        untold |= gate_is_closed(pod) && !pod->lifts && pod->told == REASON_NONE;
+    }
+    if (untold && !gang_has_plan(gang) && gang->reason.text[0] &&
+        !gang->timers[TIMER_NOTICE].node.pos)
+        timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
+}
+
+/* ---- for an autoscaler ---- */
+
+/* What more nodes could help against. */
+static bool is_room(enum gang_reason_code code)
+{
+    return code == REASON_NOT_ENOUGH_RESOURCES || code == REASON_NO_MATCHING_NODE ||
+           code == REASON_MIN_RESOURCES || code == REASON_KEPT_APART || code == REASON_SPREAD;
+}
+
+void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code code)
+{
+    if (!is_room(code) || gang->hoping) {
+        gang->short_since = 0;
+        gang->shown = false;
+        return;
+    }
+    if (!gang->short_since)
+        gang->short_since = core->now;
+    bool shows = core->config.gates && core->config.show_gated && gang->root->t.closed;
+    if (shows && !core->show.node.pos)
+        timer_set(core, &core->show, core->now + SHOW_AGAIN);
+}
+
+/* Those that wait for room behind a gate, in their order; *ret_seen: pods that wait without one. */
+static struct gang **behind_gates(const struct gang_core *core, size_t *ret_n, int *ret_seen)
+{
+    struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
+    size_t n = 0;
+    *ret_seen = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        const struct tally *t = gang_count(core, gang);
+        if (passes_singly(gang) || gang_has_plan(gang))
+            continue;
+        if (gang->short_since && t->closed && !gang->shown)
+            list[n++] = gang;
+        *ret_seen +=
+            gang->shown || t->closed > t->plannable ? t->plannable : t->plannable - t->closed;
+    }
+    qsort(list, n, sizeof *list, by_order);
+    *ret_n = n;
+    return list;
+}
+
+/* In their order, so that the autoscaler makes room for those that come first. */
+void gates_show(struct gang_core *core)
+{
+    size_t n;
+    int seen;
+    if (!core->synced || core->stopping)
+        return;
+    cleanup_free struct gang **list = behind_gates(core, &n, &seen);
+    for (size_t i = 0; i < n && seen < SHOWN_MOST; i++) {
+        struct gang *gang = list[i];
+        if (core->now - gang->short_since < SHOW_AFTER)
+            continue;
+        gang->shown = true;
+        gang_touch(core, gang);
+        seen += gang->root->t.plannable;
+    }
+    if (n)
+        timer_set(core, &core->show, core->now + SHOW_AGAIN);
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model_check.c - whether kube-scheduler offers the nodes that the rules here say.
+ *
+ * With a whole list, the names in a filter call are kube-scheduler's own word on every node for
+ * that pod. Each is compared with what the rules say of the pod and the node, by what is charged
+ * there. Nothing is decided by it but whether the express lane stays open: a difference means that
+ * the rules here are not kube-scheduler's, or that it knows something that is not in the facts.
+ *
+ * The two see changes at different times, so a difference counts when it stands a second look: the
+ * same node and rule, for a pod of the same shape, LOOK_AGAIN after the first, while nothing about
+ * the node changed for that long. Nodes are left out where the answer is open: a member may have
+ * been assumed there, or a pod nominated.
+ */
+#include "base/hash.h"
+#include "gang/core.h"
+#include "gang/rules.h"
+
+/* Between the two looks, and from the last change of the node to the first of them. */
+#define LOOK_AGAIN USEC_PER_SEC
+/* For so long a pod that filter let through may be assumed there, whatever became of its place. */
+#define PASSING_LIMIT (60 * USEC_PER_SEC)
+/* Nodes that are looked at in a millisecond, and at once: a hundredth of the core's time. */
+#define LOOKS_PER_MSEC 100
+#define LOOKS_MAX      100000
+
+/* ---- what may be under way ---- */
+
+void nomination_note(struct gang_core *core, struct pod *pod)
+{
+    list_remove(&pod->in_nominated);
+    const char *name = pod->nominated; /* by kube-scheduler, or by us just now */
+    struct node *node =
+        name && !pod->node && !pod_is_finished(pod) ? node_by_name(core, name) : NULL;
+    if (node)
+        list_push(&node->nominated, &pod->in_nominated);
+}
+
+void passing_maybe(struct gang_core *core, struct pod *pod)
+{
+    list_remove(&pod->in_passing);
+    list_push(&core->passing, &pod->in_passing);
+    pod->passed_at = core->now;
+}
+
+void passing_begin(struct gang_core *core, struct pod *pod)
+{
+    passing_maybe(core, pod);
+    if (pod->facts->n_shuns && list_empty(&pod->in_shunning)) /* it is assumed there from now on */
+        list_push(&core->shunning, &pod->in_shunning);
+}
+
+void passing_end(struct pod *pod)
+{
+    list_remove(&pod->in_passing);
+}
+
+static bool any_passing(const struct gang_core *core)
+{
+    return !list_empty(&core->passing) &&
+           CONTAINER_OF(core->passing.prev, struct pod, in_passing)->passed_at + PASSING_LIMIT >
+               core->now;
+}
+
+/* ---- what the rules say ---- */
+
+struct spread_sums {
+    int64_t least, hosts;
+};
+
+struct look {
+    struct gang_core *core;
+    const struct pod *pod;
+    struct spread_sums *sums; /* by spread of the pod */
+    bool open;                /* a pod may be assumed somewhere, and is not at bind yet */
+};
+
+enum answer { OPEN, YES, NO };
+
+/* Somebody is charged there whom the watch has not shown there: a Binding is under way. */
+static bool is_unsure(const struct node *node)
+{
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (!pod->facts->node)
+            return true;
+    return false;
+}
+
+static void sum_spreads(struct look *l)
+{
+    const struct gang_pod_facts *who = l->pod->facts;
+    l->sums = xcalloc(who->n_spreads, sizeof *l->sums);
+    for (size_t i = 0; i < who->n_spreads; i++) {
+        l->sums[i].least = INT64_MAX;
+        for (size_t id = 0; id < l->core->n_ids; id++) {
+            const struct node *node = l->core->by_id[id];
+            int64_t n = node ? charged_count(node, who, &who->spreads[i]) : -1;
+            l->open |= n >= 0 && is_unsure(node); /* who is elsewhere matters too */
+            l->sums[i].hosts += n >= 0;
+            if (n >= 0 && n < l->sums[i].least)
+                l->sums[i].least = n;
+        }
+    }
+}
+
+static bool spreads_allow(const struct look *l, const struct node *node)
+{
+    const struct gang_pod_facts *who = l->pod->facts;
+    for (size_t i = 0; i < who->n_spreads; i++) {
+        int64_t here = charged_count(node, who, &who->spreads[i]);
+        if (here < 0 ||
+            !gang_spread_allows(&who->spreads[i], who, here, l->sums[i].least, l->sums[i].hosts))
+            return false;
+    }
+    return true;
+}
+
+static bool fits_charged(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        uint32_t r = shape->needs[i].resource;
+        if (shape->needs[i].amount > amount_of(&node->allocatable, r) - amount_of(&node->used, r))
+            return false;
+    }
+    return true;
+}
+
+/* Somebody may be there whom nothing is charged for yet. */
+static bool is_open(const struct look *l, const struct node *node)
+{
+    if (l->open || node->n_slots || is_unsure(node))
+        return true;
+    list_for_each (pod, &node->nominated, struct pod, in_nominated)
+        if (pod != l->pod)
+            return true;
+    return false;
+}
+
+static enum answer judge(const struct look *l, const struct node *node, enum gang_predicate *why)
+{
+    const struct gang_pod_facts *who = l->pod->facts;
+    *why = gang_node_predicate(who, node->facts);
+    if (*why)
+        return NO;
+    if (!fits_charged(node, l->pod->shape))
+        *why = PREDICATE_RESOURCES;
+    else if (ports_charged(node, l->pod->shape))
+        *why = PREDICATE_PORTS;
+    else if (charged_foe(node, who))
+        *why = PREDICATE_APART;
+    if (*why)
+        return is_unsure(node) ? OPEN : NO;
+    if (is_open(l, node) || (who->n_spreads && l->core->n_slots))
+        return OPEN;
+    *why = spreads_allow(l, node) ? PREDICATE_NONE : PREDICATE_SPREAD;
+    return *why ? NO : YES;
+}
+
+/* ---- differences ---- */
+
+/* A number that is another one whenever something the rules look at has changed there. */
+static uint64_t version_of(const struct look *l, const struct node *node)
+{
+    return l->pod->facts->n_spreads ? l->core->crowds : hash_u64(node->crowd, node->gen);
+}
+
+static bool is_settled(const struct look *l, const struct node *node)
+{
+    usec_t stirred = l->pod->facts->n_spreads ? l->core->model.stirred : node->stirred;
+    return l->core->now - stirred >= LOOK_AGAIN;
+}
+
+static struct suspect *suspect_of(struct model *m, const struct suspect *like)
+{
+    struct suspect *oldest = &m->suspects[0];
+    for (size_t i = 0; i < SUSPECTS_MAX; i++) {
+        struct suspect *s = &m->suspects[i];
+        if (s->used && s->node == like->node && s->predicate == like->predicate &&
+            s->key == like->key && s->as_of == like->as_of)
+            return s;
+        if (oldest->used && (!s->used || s->look < oldest->look))
+            oldest = s;
+    }
+    *oldest = *like;
+    return oldest;
+}
+
+static void confirm(struct gang_core *core, const struct pod *pod, const struct node *node,
+                    enum gang_predicate why, bool offered)
+{
+    core->stats.mismatches[why]++;
+    if (core->model.wrong)
+        return;
+    core->model.wrong_at = core->now;
+    core->model.wrong =
+        offered ? xasprintf("kube-scheduler offers node %s to pod %s/%s, which muster takes to be "
+                            "refused by %s",
+                            node->name, pod->facts->ns, pod->facts->name, gang_predicate_name(why))
+                : xasprintf("kube-scheduler does not offer node %s to pod %s/%s, for a reason that "
+                            "muster has no rule for",
+                            node->name, pod->facts->ns, pod->facts->name);
+    warn_pod(core, pod, "ModelMismatch", core->model.wrong);
+}
+
+static void differ(struct look *l, const struct node *node, enum gang_predicate why, bool offered)
+{
+    struct gang_core *core = l->core;
+    const struct suspect like = {
+        .used = true,
+        .node = node->id,
+        .predicate = why,
+        .key = hash_text(HASH_START, l->pod->shape->key),
+        .as_of = version_of(l, node),
+        .since = core->now,
+    };
+    struct suspect *s = suspect_of(&core->model, &like);
+    s->look = core->model.looks;
+    if (s->counted || core->now - s->since < LOOK_AGAIN)
+        return;
+    s->counted = true;
+    confirm(core, l->pod, node, why, offered);
+}
+
+/* What this list did not show again was a matter of time. */
+static void acquit(struct look *l)
+{
+    struct model *m = &l->core->model;
+    uint64_t key = hash_text(HASH_START, l->pod->shape->key);
+    for (size_t i = 0; i < SUSPECTS_MAX; i++)
+        if (m->suspects[i].key == key && m->suspects[i].look != m->looks)
+            m->suspects[i].used = false;
+}
+
+/* ---- the check ---- */
+
+/* Nodes looked at so far are paid for by time. */
+static bool may_look(struct gang_core *core, int64_t cost)
+{
+    struct model *m = &core->model;
+    int64_t earned = (core->now - m->credit_at) * LOOKS_PER_MSEC / USEC_PER_MSEC;
+    if (earned > 0) {
+        m->credit = earned > LOOKS_MAX - m->credit ? LOOKS_MAX : m->credit + earned;
+        m->credit_at = core->now;
+    }
+    if (m->credit <= 0)
+        return false;
+    m->credit -= cost;
+    return true;
+}
+
+/* The pod as kube-scheduler has it is the pod as the watch has it. */
+static bool same_pod(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
+{
+    if (!ev->pod) /* the watch has shown this very version, or it is learnt from this call */
+        return true;
+    struct shape *shape = shape_of(core, ev->pod);
+    bool same = shape == pod->shape && !ev->pod->inexact;
+    shape_unref(core, shape);
+    return same;
+}
+
+static void compare(struct look *l, const struct gang_event *ev)
+{
+    struct gang_core *core = l->core;
+    bool same = false, asked = false;
+    for (size_t i = 0; i < core->n_ids; i++) {
+        const struct node *node = core->by_id[i];
+        enum gang_predicate why;
+        if (!node || !node->facts || !is_settled(l, node))
+            continue;
+        bool offered = node->offered == core->offers;
+        enum answer answer = judge(l, node, &why);
+        if (answer == OPEN || (answer == YES) == offered)
+            continue;
+        if (!asked)
+            same = same_pod(core, l->pod, ev);
+        asked = true;
+        if (same)
+            differ(l, node, why, offered);
+    }
+}
+
+void model_check(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                 const char *nominated)
+{
+    bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
+    bool sample = ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists;
+    if (ev->n_names == 0 || own_call || sample || pod->call || pod_beyond_model(core, pod))
+        return;
+    int64_t cost = (int64_t)core->n_ids * (pod->facts->n_spreads ? 8 : 1);
+    if (!may_look(core, cost))
+        return;
+    core->stats.model_looks++;
+    core->model.looks++;
+    look_up_names(core, ev);
+    struct look l = {.core = core, .pod = pod, .open = any_passing(core)};
+    if (pod->facts->n_spreads)
+        sum_spreads(&l);
+    compare(&l, ev);
+    acquit(&l);
+    free(l.sums);
+}
+
+const char *gang_core_model_wrong(const struct gang_core *core)
+{
+    return core->model.wrong;
+}

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/pick.h"
+
+/*
+ * The order of nodes for a shape. Device pods: the node with the fewest free devices, so that whole
+ * nodes stay whole. Others: away from device nodes, then the node with the least free CPU. The
+ * name decides between equals, so that a restart decides alike.
+ */
+bool node_better(const struct shape *shape, const struct node *a, const struct node *b)
+{
+    if (shape->device >= 0) {
+        int64_t x = node_free(a, (uint32_t)shape->device),
+                y = node_free(b, (uint32_t)shape->device);
+        if (x != y)
+            return x < y;
+    } else if (a->devices != b->devices) {
+        return !a->devices;
+    }
+    int64_t x = node_free(a, RES_CPU), y = node_free(b, RES_CPU);
+    return x != y ? x < y : strcmp(a->name, b->name) < 0;
+}
+
+static bool node_will_do(const struct gang *gang, struct rules *rules, const struct node *node,
+                         bool heed)
+{
+    struct shape *shape = rules->shape;
+    return node_misfit(node, shape, heed) == -1 && !shape_refusal(shape, node) &&
+           !evidence_refuses(rules->core, gang, shape, node) &&
+           rules_refusal(rules, node) == RULE_NONE;
+}
+
+bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
+               const struct node *node, bool heed)
+{
+    struct rules rules = rules_for(core, shape);
+    return node_will_do(gang, &rules, node, heed);
+}
+
+struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
+                       const struct node *except)
+{
+    struct node *best = NULL;
+    struct rules rules = rules_for(core, shape);
+    bool heed = gang_heeds(core, gang);
+    struct look look = look_begin(core, gang, shape, except);
+    while (look_next(&look))
+        if (node_will_do(gang, &rules, look.node, heed) &&
+            (!best || node_better(shape, look.node, best)))
+            best = look.node;
+    return best;
+}
+
+/* ---- the queue ---- */
+
+static void sink(struct queue *q, size_t at, const struct shape *shape)
+{
+    struct candidate *items = q->items;
+    for (size_t child; (child = 2 * at + 1) < q->n; at = child) {
+        child += child + 1 < q->n && node_better(shape, items[child + 1].node, items[child].node);
+        if (!node_better(shape, items[child].node, items[at].node))
+            return;
+        struct candidate up = items[child];
+        items[child] = items[at];
+        items[at] = up;
+    }
+}
+
+static void fill(struct gang_core *core, struct queue *q, struct shape *shape)
+{
+    struct rules rules = rules_for(core, shape);
+    q->n = 0;
+    q->shape = shape;
+    struct look look = look_begin(core, q->gang, shape, NULL);
+    while (look_next(&look)) {
+        if (!node_will_do(q->gang, &rules, look.node, q->heed))
+            continue;
+        GROW(q->items, q->cap, q->n + 1);
+        q->items[q->n++] = (struct candidate){look.node, look_is_whole(&look) ? look.class : NULL};
+    }
+    for (size_t i = q->n / 2; i-- > 0;)
+        sink(q, i, shape);
+}
+
+/* The node on top is full: the next of its class comes up. It has left the class, unless all of the
+ * class will not do any more. */
+static bool next_of_class(struct gang_core *core, struct candidate *top)
+{
+    if (!top->class)
+        return false;
+    classes_settle(core);
+    struct node *full = top->node;
+    top->node = class_first(top->class, NULL);
+    return top->node && top->node != full;
+}
+
+struct node *queue_top(struct gang_core *core, struct queue *q, struct shape *shape)
+{
+    if (q->shape != shape)
+        fill(core, q, shape);
+    while (q->n && !node_does(core, q->gang, shape, q->items[0].node, q->heed)) {
+        if (!next_of_class(core, &q->items[0]))
+            q->items[0] = q->items[--q->n];
+        sink(q, 0, shape);
+    }
+    /* Only a spread lets nodes in again that were ruled out. */
+    if (!q->n && shape->spread)
+        fill(core, q, shape);
+    return q->n ? q->items[0].node : NULL;
+}
+
+void queue_done(struct queue *q)
+{
+    free(q->items);
+}

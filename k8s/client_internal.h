@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * client_internal.h - what client.c (calls, transfers of libcurl, the loop) and client_http2.c
+ * (requests that share a connection) share.
+ *
+ * A call is owned by the client from client_send() until `done` has returned. It goes over one of
+ * two ways: a transfer of libcurl (`easy`), or a stream of an HTTP/2 connection (`over_http2`: it
+ * waits for a connection, or `via` is it). A call whose stream has ended is in `ended` until
+ * client_run() calls back: never inside nghttp2.
+ */
+#ifndef MUSTER_K8S_CLIENT_INTERNAL_H
+#define MUSTER_K8S_CLIENT_INTERNAL_H
+
+#include <curl/curl.h>
+
+#include "base/list.h"
+#include "k8s/client.h"
+#include "k8s/http2.h"
+
+/* Handles that are kept: making one costs as much as sending a request. */
+#define MAX_SPARE 64
+
+struct pool;
+struct connection;
+
+/* What is in the epoll set: a socket of libcurl's, or an HTTP/2 connection. The caller's descriptor
+ * has none. */
+struct interest {
+    struct pool *pool;
+    curl_socket_t fd;
+    struct connection *connection; /* NULL: libcurl's */
+};
+
+/* A set of transfers and their connections. */
+struct pool {
+    CURLM *multi;
+    int epoll;
+    usec_t due; /* when libcurl wants to be called; USEC_NEVER: not */
+};
+
+/* libcurl must not look after connections that are ours: they have a pool of their own. */
+enum { POOL_TRANSFERS, POOL_CONNECTIONS, POOL_MAX };
+
+struct client {
+    struct pool pools[POOL_MAX];
+    int epoll;
+    int extra_fd; /* of the caller, in the epoll set; -1: none yet */
+    struct kubeconfig *kc;
+    struct api_metrics *metrics;
+    char *user_agent;
+    char *base; /* what paths are appended to */
+    struct curl_slist *connect_to;
+    struct list calls;
+    CURL *
+        spare[MAX_SPARE]; /* handles of short calls that have ended, with all that stays the same */
+    size_t n_spare;
+    struct heap timers;
+    uint64_t random;
+
+    bool http2;              /* short calls try it */
+    char *authority;         /* host and port of `base` */
+    const char *path;        /* what `base` has behind that */
+    struct list connections; /* the last takes new requests; those before end what they have */
+    struct list waiting;     /* calls for a connection */
+    struct list ended;       /* calls whose stream has ended */
+};
+
+struct client_call {
+    struct list link;
+    struct client *client;
+    char *path, *body;
+    const char *verb, *resource, *method, *content_type, *accept;
+    client_data_fn *data;
+    client_done_fn *done;
+    void *arg;
+    usec_t timeout, started;
+    size_t max_body;
+    struct buf reply;
+    bool alone, too_large, retried;
+    char error[CURL_ERROR_SIZE];
+
+    CURL *easy;
+    struct curl_slist *headers;
+
+    bool over_http2;
+    struct list queue; /* waiting or ended */
+    struct connection *via;
+    struct http2_stream stream;
+    usec_t asked; /* when it went to `via` */
+    struct client_timer deadline;
+    int unseen; /* how often the server has left it out */
+    bool failed;
+};
+
+/* A piece of the reply; false: no more of it is wanted. */
+bool client_take_data(struct client_call *call, long status, const char *data, size_t len);
+/* Over libcurl. */
+void client_transfer(struct client_call *call);
+/* With all that is the same for every call. */
+CURL *client_new_handle(struct client *c);
+
+void client_http2_init(struct client *c);
+void client_http2_free(struct client *c);
+/* Puts the call into the next batch. */
+void client_http2_start(struct client_call *call);
+/* Takes it out of wherever it is. */
+void client_http2_drop(struct client_call *call);
+/* Writes what has come together. */
+void client_http2_flush(struct client *c);
+/* libcurl has made the connection, or has not. */
+void client_http2_connected(struct connection *connection, CURLcode code);
+void client_http2_event(struct connection *connection);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+
+#include "gang/facts.h"
+#include "k8s/ungate.h"
+#include "server/cmd.h"
+
+struct tally {
+    bool dry_run;
+    size_t done, failed;
+};
+
+static void pod_done(void *arg, const char *ns, const char *name, const char *why)
+{
+    struct tally *t = arg;
+    if (why) {
+        t->failed++;
+        fprintf(stderr, "pod %s/%s: %s\n", ns, name, why);
+    } else {
+        t->done++;
+        printf("pod %s/%s %s\n", ns, name, t->dry_run ? "would be ungated" : "ungated");
+    }
+}
+
+static int ungate(struct ungate_options *options)
+{
+    struct err err;
+    struct tally t = {.dry_run = options->dry_run};
+    options->version = MUSTER_VERSION;
+    options->pod = pod_done;
+    options->arg = &t;
+    signal(SIGPIPE, SIG_IGN);
+    if (ungate_pods(options, &err) < 0) {
+        fprintf(stderr, "muster ungate: %s\n", err.text);
+        return CMD_FAILED;
+    }
+    if (!t.done && !t.failed)
+        printf("no pod has the scheduling gate " GANG_GATE "\n");
+    if (t.failed)
+        fprintf(stderr, "muster ungate: %zu of %zu pods keep their gate\n", t.failed,
+                t.failed + t.done);
+    return t.failed ? CMD_FAILED : CMD_OK;
+}
+
+int cmd_ungate(int argc, char **argv)
+{
+    static const struct option flags[] = {{"all", no_argument, NULL, 'a'},
+                                          {"all-namespaces", no_argument, NULL, 'A'},
+                                          {"namespace", required_argument, NULL, 'n'},
+                                          {"dry-run", no_argument, NULL, 'd'},
+                                          {"kubeconfig", required_argument, NULL, 'k'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    struct ungate_options options = {.ns = NULL};
+    bool all = false;
+    int opt;
+    opterr = 0;
+    optind = 1;
+    while ((opt = getopt_long(argc, argv, ":An:h", flags, NULL)) != -1) {
+        switch (opt) {
+        case 'a':
+        case 'A':
+            all = true;
+            break;
+        case 'n':
+            options.ns = optarg;
+            break;
+        case 'd':
+            options.dry_run = true;
+            break;
+        case 'k':
+            options.kubeconfig = optarg;
+            break;
+        case 'h':
+            return cmd_help(argv[0]);
+        default:
+            return cmd_flag_error(argv[0], argv, opt);
+        }
+    }
+    if (optind < argc)
+        return cmd_usage_error(argv[0], "\"%s\" is too much: it takes flags only", argv[optind]);
+    if (!all && !options.ns)
+        return cmd_usage_error(argv[0], "which pods: write --all, or --namespace NS");
+    if (all && options.ns)
+        return cmd_usage_error(argv[0],
+                               "--all is every namespace: leave out --namespace, or --all");
+    return ungate(&options);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Nominations of planned members: gang/wake.c. */
+#include "test/lib/world.h"
+
+#include <stdio.h>
+
+#define DELAY (20 * USEC_PER_MSEC)
+
+static struct world *world_steered(enum gang_steering steering, int nodes)
+{
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.steering = steering;
+    struct world *w = world_new_with(config, true);
+    for (int i = 0; i < nodes; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", i);
+        world_node(w, name, 4);
+    }
+    return w;
+}
+
+static void gang_of_four(struct world *w)
+{
+    world_group(w, "g", 4);
+    world_members(w, "g", 0, 4, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+}
+
+static void always_steers_with_the_plan(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_ALWAYS, 2);
+    gang_of_four(w);
+    assert_int_equal(w->n_nominations, 4);
+    assert_true(world_nominated(w, "g-0@n000"));
+    assert_true(world_nominated(w, "g-3@n000"));
+    /* Once: what the scheduler clears is not written again while the plan stands. */
+    world_wait(w, USEC_PER_SEC);
+    world_pod(w, "g-0", "g", 1);
+    assert_int_equal(w->n_nominations, 4);
+    world_free(w);
+}
+
+static void never_steers_but_wakes(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_NEVER, 600);
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    world_filter_on(w, "g-0", "n000 n001", NULL);
+    world_pod(w, "g-1", "g", 1);
+    world_wait(w, USEC_PER_SEC);
+    assert_int_equal(w->n_nominations, 1);
+    assert_true(world_nominated(w, "g-0@n000")); /* it was refused and sleeps */
+    world_free(w);
+}
+
+static void few_nodes_are_not_worth_it(void **state)
+{
+    (void)state;
+    static const struct {
+        int nodes, nominations;
+    } cases[] = {{50, 0}, {299, 0}, {300, 4}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct world *w = world_steered(GANG_STEER_AUTO, cases[i].nodes);
+        gang_of_four(w);
+        world_wait(w, USEC_PER_SEC);
+        assert_int_equal(w->n_nominations, cases[i].nominations);
+        world_free(w);
+    }
+}
+
+static void members_in_the_queue_are_steered(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_AUTO, 600);
+    gang_of_four(w);
+    assert_int_equal(w->n_nominations, 0);
+    /* One is asked about before the delay is over: it needs no nomination. */
+    assert_string_equal(world_filter_on(w, "g-1", "n000 n001", NULL), "n000");
+    world_wait(w, DELAY);
+    assert_int_equal(w->n_nominations, 3);
+    assert_false(world_nominated(w, "g-1@n000"));
+    world_free(w);
+}
+
+/* A large gang at a bounded pace, so that those asked about meanwhile need none. */
+static void a_large_gang_is_steered_in_pieces(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_ALWAYS, 30);
+    world_group(w, "g", 100);
+    world_members(w, "g", 0, 100, 1);
+    assert_int_equal(w->n_nominations, 32);
+    world_wait(w, DELAY);
+    assert_int_equal(w->n_nominations, 64);
+    world_try_members(w, "g", 0, 100);
+    world_wait(w, USEC_PER_SEC);
+    assert_int_equal(w->n_nominations, 64);
+    world_free(w);
+}
+
+/* The plan is undone: its nominations are taken back, by one write each. */
+static void an_undone_plan_takes_its_nominations_back(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_ALWAYS, 1);
+    gang_of_four(w);
+    assert_int_equal(w->n_nominations, 4);
+    world_node_gone(w, "n000");
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_int_equal(w->n_nominations, 8);
+    assert_true(world_nominated(w, "g-0@"));
+    assert_true(world_nominated(w, "g-3@"));
+    world_free(w);
+}
+
+/* A place on offer whose member was not nominated is taken before one whose member was. */
+static void swaps_with_those_that_cost_no_write(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_AUTO, 600);
+    world_group(w, "g", 8);
+    world_members(w, "g", 0, 8, 1); /* 4 on n000, 4 on n001 */
+    world_wait(w, DELAY);
+    assert_int_equal(w->n_nominations, 8);
+    /* All siblings on n001 are nominated there; n002 has room and costs nobody a write. */
+    assert_string_equal(world_filter_on(w, "g-0", "n001 n002", NULL), "n002");
+    assert_int_equal(w->n_nominations, 8);
+    world_free(w);
+}
+
+/* The first member at bind is enough for the others: they cost no write. */
+static void who_goes_express_is_not_steered(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.express = true;
+    struct world *w = world_new_with(config, true);
+    for (int i = 0; i < 600; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", i);
+        world_node(w, name, 4);
+    }
+    gang_of_four(w);
+    world_wait(w, USEC_PER_SEC);
+    assert_int_equal(w->n_nominations, 0);
+    world_group(w, "h", 2); /* kube-scheduler alone can judge these */
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = world_pod_facts(i ? "h-1" : "h-0", "h", 1);
+        f->inexact = xstrdup("something that is not modelled");
+        world_pod_set(w, f);
+    }
+    world_wait(w, USEC_PER_SEC);
+    assert_int_equal(w->n_nominations, 2);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(always_steers_with_the_plan),
+        cmocka_unit_test(never_steers_but_wakes),
+        cmocka_unit_test(few_nodes_are_not_worth_it),
+        cmocka_unit_test(members_in_the_queue_are_steered),
+        cmocka_unit_test(a_large_gang_is_steered_in_pieces),
+        cmocka_unit_test(an_undone_plan_takes_its_nominations_back),
+        cmocka_unit_test(swaps_with_those_that_cost_no_write),
+        cmocka_unit_test(who_goes_express_is_not_steered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

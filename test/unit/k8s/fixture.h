@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * fixture.h - what fixtures with a client before an API server that says what the test wants have
+ * in common. Theirs are struct fixture (with `client`, `fd` and what was `heard`), set_up() and
+ * tear_down().
+ */
+#ifndef MUSTER_TEST_FIXTURE_H
+#define MUSTER_TEST_FIXTURE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "fake_api.h"
+
+#define run_until(x, condition)                                                                    \
+    do {                                                                                           \
+        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
+        while (!(condition)) {                                                                     \
+            if (usec_now() > limit_)                                                               \
+                fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
+            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
+        }                                                                                          \
+    } while (0)
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `muster ungate`: its list goes on where it became too old. What it writes is tested with the real
+ * thing (TestP07_Ungate). */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "fake_api.h"
+#include "k8s/ungate.h"
+
+#define LIST "GET /api/v1/pods"
+#define PAGE_OF(name, rest)                                                                        \
+    "{\"metadata\":{" rest "},\"items\":[{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name     \
+    "\",\"uid\":\"u\"},\"spec\":{\"schedulingGates\":[{\"name\":\"muster.dev/plan\"}]}}]}"
+
+struct run {
+    struct fake_api *api;
+    struct buf seen; /* names */
+    struct err err;
+    int status;
+};
+
+static void seen(void *arg, const char *ns, const char *name, const char *why)
+{
+    struct run *r = arg;
+    buf_printf(&r->seen, "%s/%s%s ", ns, name, why ? "!" : "");
+}
+
+static void run(struct run *r)
+{
+    char path[] = "/tmp/muster-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    dprintf(fd,
+            "apiVersion: v1\nkind: Config\ncurrent-context: c\n"
+            "clusters: [{name: c, cluster: {server: '%s'}}]\n"
+            "contexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {}}]\n",
+            fake_url(r->api));
+    close(fd);
+    r->status = ungate_pods(
+        &(struct ungate_options){
+            .kubeconfig = path, .version = "test", .dry_run = true, .pod = seen, .arg = r},
+        &r->err);
+    unlink(path);
+}
+
+static void a_list_that_became_too_old_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    struct run r = {.api = fake_start(), .seen = BUF_INIT};
+    fake_answer(r.api, LIST, 200, PAGE_OF("a", "\"continue\":\"c1\""));
+    fake_answer(r.api, LIST, 410,
+                "{\"kind\":\"Status\",\"code\":410,\"metadata\":{\"continue\":\"c2\"}}");
+    fake_answer(r.api, LIST, 200, PAGE_OF("b", ""));
+    run(&r);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(buf_str(&r.seen), "ns/a ns/b "); /* nobody twice */
+    assert_non_null(strstr(fake_query(r.api, LIST, 1), "continue=c1"));
+    assert_non_null(strstr(fake_query(r.api, LIST, 2), "continue=c2"));
+    fake_stop(r.api);
+    buf_done(&r.seen);
+}
+
+static void a_list_that_is_always_too_old_is_an_error(void **state)
+{
+    (void)state;
+    struct run r = {.api = fake_start(), .seen = BUF_INIT};
+    fake_answer(r.api, LIST, 200, PAGE_OF("a", "\"continue\":\"c1\""));
+    fake_answer(r.api, LIST, 410,
+                "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\",\"metadata\":{"
+                "\"continue\":\"c2\"}}");
+    run(&r);
+    assert_int_equal(r.status, -1);
+    assert_non_null(strstr(r.err.text, "list pods: "));
+    assert_non_null(strstr(r.err.text, "too old"));
+    assert_int_equal(fake_count(r.api, LIST), 6);
+    fake_stop(r.api);
+    buf_done(&r.seen);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_list_that_became_too_old_goes_on_where_it_was),
+        cmocka_unit_test(a_list_that_is_always_too_old_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

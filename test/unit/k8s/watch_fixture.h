@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * watch_fixture.h - a watch of pods before an API server that says what the test wants; what it
+ * tells is written down.
+ */
+#ifndef MUSTER_TEST_WATCH_FIXTURE_H
+#define MUSTER_TEST_WATCH_FIXTURE_H
+
+#include "fixture.h"
+#include "k8s/field.h"
+#include "k8s/watch.h"
+
+#define LIST  "GET /api/v1/pods"
+#define WATCH "WATCH /api/v1/pods"
+
+struct fixture {
+    struct fake_api *api;
+    struct api_metrics *metrics;
+    struct client *client;
+    struct watch *watch;
+    struct buf heard; /* "+name@version -name synced " */
+    int fd;
+};
+
+int set_up(void **state);
+int tear_down(void **state);
+/* Path, resource and whom it tells are set here. */
+void start(struct fixture *x, struct watch_options o);
+bool heard(const struct fixture *x, const char *all);
+void run_for(struct fixture *x, usec_t time);
+
+#endif

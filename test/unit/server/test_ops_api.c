@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the whole server shows of itself: health, metrics, the API that the commands use. */
+#include "test/unit/server/served.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/unit/server/client.h"
+
+static void ops_show_what_there_is(void **state)
+{
+    struct server *s = *state;
+    post_world(s, 2);
+    wait_ready(s);
+    json_t *gangs = ask_json(s->ops_at, "GET", "/api/v1/gangs", NULL, 200);
+    json_t *other = ask_json(s->ops_at, "GET", "/api/v1/gangs?namespace=x", NULL, 200);
+    json_t *one = ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
+    json_t *nodes = ask_json(s->ops_at, "GET", "/api/v1/nodes", NULL, 200);
+    assert_int_equal(json_array_size(json_object_get(gangs, "gangs")), 1);
+    assert_int_equal(json_array_size(json_object_get(other, "gangs")), 0);
+    json_t *gang = json_array_get(json_object_get(gangs, "gangs"), 0);
+    static const char *const texts[] = {"namespace", "name", "group", "state", "since"};
+    static const char *const numbers[] = {"minMember", "needed",   "members",   "bound",
+                                          "running",   "failed",   "succeeded", "held",
+                                          "planned",   "priority", "attempts"};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        assert_true(json_is_string(json_object_get(gang, texts[i])));
+    for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+        assert_true(json_is_integer(json_object_get(gang, numbers[i])));
+    assert_true(json_is_true(json_object_get(gang, "known")));
+    assert_true(json_is_string(json_object_get(json_object_get(gang, "reason"), "code")));
+    assert_string_equal(json_string_value(json_object_get(gang, "state")), "Planned");
+    assert_int_equal(json_array_size(json_object_get(one, "pods")), 2);
+    json_t *node = json_array_get(json_object_get(nodes, "nodes"), 0);
+    json_t *gpu = json_object_get(json_object_get(node, "resources"), "nvidia.com/gpu");
+    assert_int_equal(json_integer_value(json_object_get(gpu, "allocatable")), 10);
+    assert_int_equal(json_integer_value(json_object_get(gpu, "reserved")), 2);
+    assert_int_equal(json_integer_value(json_object_get(node, "slots")), 2);
+    json_decref(gangs);
+    json_decref(other);
+    json_decref(one);
+    json_decref(nodes);
+    json_decref(ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/none", NULL, 404));
+    json_decref(ask_json(s->ops_at, "GET", "/api/v1/gangs/ml", NULL, 404));
+    json_decref(ask_json(s->ops_at, "GET", "/api/v1/gangs/a/b/c", NULL, 404));
+}
+
+/* Every sample belongs to a family announced by HELP and TYPE, and no gang's name is in it. */
+static void metrics_are_well_formed(void **state)
+{
+    struct server *s = *state;
+    post_world(s, 2);
+    wait_ready(s);
+    assert_true(passes_filter(s, "single", NULL));
+    cleanup_reply struct client_reply r;
+    client_ask(s->ops_at, "GET", "/metrics", NULL, &r);
+    assert_int_equal(r.status, 200);
+    assert_non_null(strstr(buf_str(&r.head), "text/plain; version=0.0.4"));
+    static const char *const wanted[] = {
+        "\nmuster_extender_requests_total{verb=\"filter\",outcome=\"ok\"} 1\n",
+        "\nmuster_extender_request_duration_seconds_count{verb=\"filter\"} 1\n",
+        "\nmuster_extender_request_duration_seconds_bucket{verb=\"filter\",le=\"+Inf\"} 1\n",
+        "\nmuster_gangs{state=\"Planned\"} 1\n",
+        "\nmuster_reserved_devices{resource=\"nvidia.com/gpu\"} 2\n",
+        "\nmuster_held_binds 0\n",
+        "\nmuster_nodes 1\n",
+        "\nmuster_pods 3\n",
+        "\nmuster_build_info{version=\"" MUSTER_VERSION "\"} 1\n",
+        "\nprocess_resident_memory_bytes ",
+        "\nfake_metric 1\n",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(wanted); i++)
+        if (!strstr(buf_str(&r.body), wanted[i]))
+            fail_msg("no %s in %s", wanted[i], buf_str(&r.body));
+    char family[128] = "";
+    char *rest = NULL;
+    for (char *line = strtok_r(r.body.data, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        if (sscanf(line, "# TYPE %127s", family) == 1 || line[0] == '#' ||
+            str_eq(line, "fake_metric 1"))
+            continue;
+        if (strncmp(line, family, strlen(family)) != 0)
+            fail_msg("%s does not belong to %s", line, family);
+    }
+}
+
+static void health_is_told(void **state)
+{
+    struct server *s = *state;
+    static const struct {
+        const char *path, *body;
+        int status;
+    } cases[] = {
+        {"/livez", "ok", 200},
+        {"/healthz", "ok", 200},
+        {"/livez?verbose", "[+]core ok\nlivez check passed\n", 200},
+        {"/readyz", "[+]core ok\n[-]synced failed\n[+]serving ok\nreadyz check failed\n", 503}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        cleanup_reply struct client_reply r;
+        client_ask(s->ops_at, "GET", cases[i].path, NULL, &r);
+        assert_int_equal(r.status, cases[i].status);
+        assert_string_equal(buf_str(&r.body), cases[i].body);
+    }
+}
+
+/* ---- what the API says ---- */
+
+static void the_api_says_what_is_wrong_with_a_question(void **state)
+{
+    struct server *s = *state;
+    static const struct {
+        const char *path;
+        int status;
+        const char *says;
+    } cases[] = {
+        {"/api/v1/gangs/ml/h", 404, "there is no gang ml/h; in that namespace there are g"},
+        {"/api/v1/gangs/lm/g", 404, "there is no gang lm/g, and none in that namespace"},
+        {"/api/v1/gangs/ml", 404, "the path of a gang is /api/v1/gangs/NAMESPACE/NAME"},
+        {"/api/v1/events?limit=0", 400, "limit is no number"},
+        {"/api/v1/events?limit=1x", 400, "limit is no number"},
+        {"/api/v1/events?limit=-1", 400, "limit is no number"},
+        {"/api/v1/events?gang=g", 400, "gang is no name"},
+        {"/api/v1/events?gang=ml/", 400, "gang is no name"},
+    };
+    post_world(s, 2);
+    wait_for(s, "members", 2);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        json_t *j = ask_json(s->ops_at, "GET", cases[i].path, NULL, cases[i].status);
+        const char *error = json_string_value(json_object_get(j, "error"));
+        if (!error || !strstr(error, cases[i].says))
+            fail_msg("%s: %s", cases[i].path, error);
+        json_decref(j);
+    }
+}
+
+static size_t count_events(struct server *s, const char *query)
+{
+    cleanup_free char *path = xasprintf("/api/v1/events%s", query);
+    json_t *j = ask_json(s->ops_at, "GET", path, NULL, 200);
+    size_t n = json_array_size(json_object_get(j, "events"));
+    json_decref(j);
+    return n;
+}
+
+static void events_are_shown_for_one_gang_and_in_part(void **state)
+{
+    struct server *s = *state;
+    post_group(s, "other", 5);
+    post_world(s, 2);
+    wait_for(s, "planned", 2);
+    size_t all = count_events(s, "");
+    assert_true(all >= 2);
+    assert_int_equal(count_events(s, "?limit=1"), 1);
+    assert_int_equal(count_events(s, "?gang=ml/other"), 1);
+    assert_int_equal(count_events(s, "?gang=ml/g") + 1, all);
+    assert_int_equal(count_events(s, "?namespace=ml"), all);
+    assert_int_equal(count_events(s, "?namespace=none"), 0);
+    assert_int_equal(count_events(s, "?gang=ml/g&group=other.io"), 0);
+}
+
+static void one_gang_comes_with_why(void **state)
+{
+    struct server *s = *state;
+    post_group(s, "g", 3);
+    post_node(s, "n0", 2);
+    for (int i = 0; i < 3; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "p%d", i);
+        post_pod(s, name, "g");
+    }
+    post(s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    wait_for(s, "place", 1);
+    json_t *j = ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
+    json_t *shape = json_array_get(json_object_get(j, "waiting"), 0);
+    json_t *missing = json_object_get(shape, "short");
+    assert_int_equal(json_integer_value(json_object_get(shape, "pods")), 3);
+    assert_int_equal(json_integer_value(json_object_get(shape, "fit")), 2);
+    assert_string_equal(json_string_value(json_object_get(missing, "resource")), "nvidia.com/gpu");
+    assert_int_equal(json_integer_value(json_object_get(missing, "free")), 2);
+    assert_int_equal(json_array_size(json_object_get(j, "pods")), 3);
+    assert_int_equal(json_array_size(json_object_get(j, "withoutPlace")), 3);
+    assert_int_equal(json_array_size(json_object_get(j, "minimums")), 1);
+    assert_true(json_array_size(json_object_get(j, "events")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(j, "inOrder")), 1);
+    json_decref(j);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_api_says_what_is_wrong_with_a_question),
+        TEST(events_are_shown_for_one_gang_and_in_part),
+        TEST(one_gang_comes_with_why),
+        TEST(ops_show_what_there_is),
+        TEST(metrics_are_well_formed),
+        TEST(health_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
