@@ -31,7 +31,8 @@ func TestC08_PlannedNodeNotOffered(t *testing.T) {
 			const left = gangs * members
 			c := testbed.StartCluster(t, testbed.Options{
 				Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
-			m := c.StartMuster(t, testbed.MusterOptions{})
+			// Who is nominated is offered one node.
+			m := c.StartMuster(t, testbed.MusterOptions{Config: map[string]any{"steering": "never"}})
 			c.Namespace(t, "ml")
 			var all []*corev1.Node
 			for i := range nodes {

@@ -3,7 +3,6 @@ package scenarios
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -76,27 +75,8 @@ func bindPlainly(t *testing.T, c *testbed.Cluster, nodes []*corev1.Node, paralle
 	t.Helper()
 	ns := fmt.Sprintf("plain-%d", parallel)
 	c.Namespace(t, ns)
-	var pods []*corev1.Pod
-	for i := range thousand {
-		pods = append(pods, testbed.Pod(ns, fmt.Sprint("p", i), testbed.Amounts{"cpu": "1"}, testbed.WithScheduler("nobody")))
-	}
-	c.AddPods(t, pods...)
-	work := make(chan int)
-	var workers sync.WaitGroup
-	for range parallel {
-		workers.Go(func() {
-			for i := range work {
-				if err := c.Bind(ns, pods[i].Name, nodes[i].Name, false); err != nil {
-					t.Errorf("bind %s: %v", pods[i].Name, err)
-				}
-			}
-		})
-	}
-	for i := range pods {
-		work <- i
-	}
-	close(work)
-	workers.Wait()
+	c.AddUnscheduled(t, ns, thousand)
+	c.BindAll(t, ns, thousand, parallel, func(i int) string { return nodes[i].Name })
 	which := testbed.InNamespace(ns)
 	c.Recorder.WaitBound(t, which, thousand, time.Minute)
 	return c.Recorder.Together(t, which)

@@ -124,6 +124,18 @@ func (c *Cluster) FailPod(t TB, namespace, name string) {
 	c.SetPodPhase(t, namespace, name, corev1.PodFailed)
 }
 
+// DeletePodGroups deletes all groups of a namespace.
+func (c *Cluster) DeletePodGroups(t TB, d Dialect, namespace string) {
+	t.Helper()
+	ctx, cancel := soon()
+	defer cancel()
+	err := c.Dynamic.Resource(d.resource()).Namespace(namespace).DeleteCollection(ctx,
+		metav1.DeleteOptions{}, metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+}
+
 // AnnotatePodGroup sets an annotation of a group; nil removes it.
 func (c *Cluster) AnnotatePodGroup(t TB, d Dialect, namespace, name, key string, value any) {
 	t.Helper()

@@ -22,6 +22,9 @@ type Options struct {
 	WithoutKWOK bool
 	// WithoutControllers leaves out kube-controller-manager: no jobs, no quotas.
 	WithoutControllers bool
+	// WithoutRecorder leaves out the Recorder and its checks: a measurement watches
+	// what it measures, and nothing else takes part.
+	WithoutRecorder bool
 	// Features are alpha and beta features to turn on, in every component.
 	Features []string
 	// APIs are API groups that are not served by default, such as
@@ -36,13 +39,15 @@ type Cluster struct {
 	Clients
 	Dir        string
 	Kubernetes Kubernetes
-	Recorder   *Recorder
+	Recorder   *Recorder // nil without one
 	APIServer  *Process
+	Etcd       *Process
 
 	authority *authority
 	features  []string
 	processes []*Process
 	operators map[string]int // processes of each, by name
+	entitled  bool           // muster's account and role are there
 }
 
 // StartCluster starts etcd, kube-apiserver, kube-controller-manager and KWOK.
@@ -69,7 +74,9 @@ func StartCluster(t TB, options Options) *Cluster {
 	for _, dialect := range options.Dialects {
 		c.InstallCRDs(t, dialect)
 	}
-	c.Recorder = startRecorder(t, c.Kube)
+	if !options.WithoutRecorder {
+		c.Recorder = startRecorder(t, c.Kube)
+	}
 	t.Logf("%s Kubernetes %s is up after %.1f s (%s)", c.Dir, c.Kubernetes.Version,
 		time.Since(begin).Seconds(), c.URL)
 	return c
@@ -118,7 +125,7 @@ func (c *Cluster) startEtcd(t TB) (url string) {
 	t.Helper()
 	url = fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
 	peer := fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
-	p := c.run(t, "etcd", tool(t, "etcd", etcdVersion),
+	c.Etcd = c.run(t, "etcd", tool(t, "etcd", etcdVersion),
 		"--data-dir", filepath.Join(c.Dir, "etcd"),
 		"--unsafe-no-fsync",
 		"--log-level", "error",
@@ -126,7 +133,7 @@ func (c *Cluster) startEtcd(t TB) (url string) {
 		"--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer,
 		"--initial-cluster", "default="+peer,
 		"--quota-backend-bytes", "4294967296")
-	p.waitReady(t, http.DefaultClient, url+"/health", 20*time.Second)
+	c.Etcd.waitReady(t, http.DefaultClient, url+"/health", 20*time.Second)
 	return url
 }
 
@@ -149,7 +156,7 @@ func (c *Cluster) startAPIServer(t TB, etcdURL string, apis []string) {
 	if len(apis) > 0 {
 		arguments = append(slices.Clone(arguments), "--runtime-config", strings.Join(apis, "=true,")+"=true")
 	}
-	c.APIServer = c.run(t, "kube-apiserver", tool(t, "kube-apiserver", c.Kubernetes.Version), append(arguments,
+	command := exec.Command(tool(t, "kube-apiserver", c.Kubernetes.Version), append(arguments,
 		"--etcd-servers", etcdURL,
 		"--bind-address", "127.0.0.1",
 		"--secure-port", fmt.Sprint(port),
@@ -166,6 +173,9 @@ func (c *Cluster) startAPIServer(t TB, etcdURL string, apis []string) {
 		"--endpoint-reconciler-type", "none",
 		"--max-requests-inflight", "3000",
 		"--max-mutating-requests-inflight", "1000")...)
+	// Two cores carry everything: memory is cheaper here than time for collecting garbage.
+	command.Env = append(os.Environ(), "GOGC=400")
+	c.APIServer = c.runCommand(t, "kube-apiserver", command)
 	c.APIServer.waitReady(t, c.Plain, c.URL+"/readyz", 60*time.Second)
 }
 

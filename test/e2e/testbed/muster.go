@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -23,8 +24,12 @@ type MusterOptions struct {
 	Config map[string]any
 	// Through is a proxy to reach the API server through.
 	Through *FaultProxy
+	// Express opens the express lane: muster reads the scheduler's configuration, which it prints.
+	Express bool
 	// Measured takes the release build, see musterBinary.
 	Measured bool
+	// NoWait returns at once, not when it is ready.
+	NoWait bool
 	// Installed takes account and configuration of an installed chart, as they are.
 	Installed *Installation
 }
@@ -63,10 +68,16 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 	} else {
 		m.kubeconfig = writeKubeconfig(t, c.Dir, "muster", url, c.musterToken(t), authorityPEM)
 		m.ConfigFile = m.writeConfig(t, options.Config)
+		if options.Express {
+			m.openExpress(t, options.Config)
+		}
 	}
 	m.measured = options.Measured
 	t.Cleanup(func() { m.Replay(t) }) // after it was stopped
-	m.Start(t)
+	m.run(t)
+	if !options.NoWait {
+		m.WaitReady(t)
+	}
 	return m
 }
 
@@ -83,10 +94,25 @@ func (m *Muster) writeConfig(t TB, more map[string]any) string {
 	return file(t, m.cluster.Dir, "muster.yaml", text)
 }
 
-// musterToken applies the chart's role and asks for a token of its account.
+// openExpress writes the configuration again, with the express lane and the scheduler's configuration
+// file, which is made from the first.
+func (m *Muster) openExpress(t TB, more map[string]any) {
+	t.Helper()
+	config := map[string]any{
+		"express":         true,
+		"schedulerConfig": file(t, m.cluster.Dir, "scheduler-of-muster.yaml", m.SchedulerConfiguration(t)),
+	}
+	maps.Copy(config, more)
+	m.ConfigFile = m.writeConfig(t, config)
+}
+
+// musterToken applies the chart's role, once in a cluster, and asks for a token of its account.
 func (c *Cluster) musterToken(t TB) string {
 	t.Helper()
-	c.Apply(t, musterRights(t))
+	if !c.entitled {
+		c.Apply(t, musterRights(t))
+		c.entitled = true
+	}
 	return c.AccountToken(t, MusterNamespace, "muster")
 }
 
@@ -109,6 +135,18 @@ func (c *Cluster) AccountToken(t TB, namespace, account string) string {
 // Start runs muster (again) and waits until it is ready.
 func (m *Muster) Start(t TB) {
 	t.Helper()
+	m.run(t)
+	m.WaitReady(t)
+}
+
+// WaitReady waits until muster says that it is.
+func (m *Muster) WaitReady(t TB) {
+	t.Helper()
+	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)
+}
+
+func (m *Muster) run(t TB) {
+	t.Helper()
 	args := []string{"serve", "--config", m.ConfigFile, "--kubeconfig", m.kubeconfig}
 	if !m.measured {
 		name := fmt.Sprintf("recording-%s-%d.jsonl", strings.ReplaceAll(m.Verbs, ":", "-"), len(m.Recordings))
@@ -122,7 +160,6 @@ func (m *Muster) Start(t TB) {
 			m.Stop(t)
 		}
 	})
-	m.waitReady(t, http.DefaultClient, "http://"+m.Ops+"/readyz", 30*time.Second)
 }
 
 // Stop ends muster as an operator would: it must answer its held calls and go.

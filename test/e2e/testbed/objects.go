@@ -117,6 +117,23 @@ func WithScheduler(name string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { pod.Spec.SchedulerName = name }
 }
 
+// Annotated gives a pod an annotation.
+func Annotated(key, value string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { metav1.SetMetaDataAnnotation(&pod.ObjectMeta, key, value) }
+}
+
+// Gate is muster's own scheduling gate.
+const Gate = "muster.dev/plan"
+
+// Gated gives a pod scheduling gates.
+func Gated(names ...string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		for _, name := range names {
+			pod.Spec.SchedulingGates = append(pod.Spec.SchedulingGates, corev1.PodSchedulingGate{Name: name})
+		}
+	}
+}
+
 // RunningFor makes a pod succeed that long after it began to run.
 func RunningFor(d time.Duration) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { metav1.SetMetaDataAnnotation(&pod.ObjectMeta, RunFor, d.String()) }
@@ -274,7 +291,9 @@ func (c *Cluster) AddPodGroups(t TB, d Dialect, namespace string, n, minMember i
 	err := inParallel(names, func(name string) error {
 		ctx, cancel := soon()
 		defer cancel()
-		c.Recorder.Expect(d.Key(namespace, name), minMember)
+		if c.Recorder != nil {
+			c.Recorder.Expect(d.Key(namespace, name), minMember)
+		}
 		_, err := client.Create(ctx, d.PodGroup(namespace, name, minMember, nil), metav1.CreateOptions{})
 		return err
 	})

@@ -24,6 +24,7 @@ import (
 type Process struct {
 	Name    string
 	LogFile string
+	Started time.Time
 	command *exec.Cmd
 	exited  chan struct{}
 	ending  atomic.Bool // by us
@@ -60,7 +61,7 @@ func startProcess(t TB, folder, name string, command *exec.Cmd) *Process {
 	if err := <-started; err != nil {
 		t.Fatalf("start %s: %v", name, err)
 	}
-	p := &Process{Name: name, LogFile: logFile, command: command, exited: make(chan struct{})}
+	p := &Process{Name: name, LogFile: logFile, Started: time.Now(), command: command, exited: make(chan struct{})}
 	go func() {
 		_ = command.Wait()
 		if !p.ending.Load() {

@@ -21,6 +21,13 @@ type SchedulerOptions struct {
 	Through *VerbProxy
 	// WholeNodes registers muster with nodeCacheCapable: false.
 	WholeNodes bool
+	// Percentage is percentageOfNodesToScore; 0 leaves it to the scheduler.
+	Percentage int
+	// InitialBackoff and MaxBackoff are podInitialBackoffSeconds and
+	// podMaxBackoffSeconds; 0 leaves them to the scheduler.
+	InitialBackoff, MaxBackoff int
+	// NoWait returns at once, not when it is ready.
+	NoWait bool
 	// Log names the log file: "kube-scheduler" by default.
 	Log string
 }
@@ -40,21 +47,35 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 		options.Log = "kube-scheduler"
 	}
 	configuration := c.schedulerConfiguration(t, options)
-	return c.RunScheduler(t, options.Log, append(slices.Clone(c.features),
+	p, ready := c.runScheduler(t, options.Log, append(slices.Clone(c.features),
 		"--config", file(t, c.Dir, options.Log+".yaml", configuration),
-		"--cert-dir", c.Dir)...) // for the certificate that it signs itself
+		"--cert-dir", c.Dir)) // for the certificate that it signs itself
+	if !options.NoWait {
+		ready()
+	}
+	return p
 }
 
 // RunScheduler starts a kube-scheduler with these arguments, on a port of its own, and waits until
 // it is ready.
 func (c *Cluster) RunScheduler(t TB, log string, args ...string) *Process {
 	t.Helper()
-	port := freePort(t)
-	p := c.run(t, log, tool(t, "kube-scheduler", c.Kubernetes.Version), append(slices.Clone(args),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "-v=2")...)
-	// It signs its own certificate, which nobody needs to trust here.
-	p.waitReady(t, insecureClient(), fmt.Sprintf("https://127.0.0.1:%d/readyz", port), 30*time.Second)
+	p, ready := c.runScheduler(t, log, args)
+	ready()
 	return p
+}
+
+// runScheduler also returns what waits until it is ready.
+func (c *Cluster) runScheduler(t TB, log string, args []string) (p *Process, ready func()) {
+	t.Helper()
+	port := freePort(t)
+	p = c.run(t, log, tool(t, "kube-scheduler", c.Kubernetes.Version), append(slices.Clone(args),
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "-v=2")...)
+	return p, func() {
+		t.Helper()
+		// It signs its own certificate, which nobody needs to trust here.
+		p.waitReady(t, insecureClient(), fmt.Sprintf("https://127.0.0.1:%d/readyz", port), 30*time.Second)
+	}
 }
 
 // SchedulerKubeconfig is a kubeconfig of the cluster's kube-scheduler, with the rights that it has
@@ -81,6 +102,15 @@ func (c *Cluster) schedulerConfiguration(t TB, options SchedulerOptions) []byte 
 		"burst":      5000,
 	}
 	configuration["leaderElection"] = map[string]any{"leaderElect": false}
+	for name, seconds := range map[string]int{
+		"podInitialBackoffSeconds": options.InitialBackoff, "podMaxBackoffSeconds": options.MaxBackoff} {
+		if seconds > 0 {
+			configuration[name] = seconds
+		}
+	}
+	if options.Percentage > 0 {
+		configuration["percentageOfNodesToScore"] = options.Percentage
+	}
 	if options.Muster == nil && len(options.Profiles) > 0 {
 		var profiles []any
 		for _, name := range options.Profiles {

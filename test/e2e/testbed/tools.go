@@ -77,6 +77,9 @@ func tool(t TB, name, version string) string {
 // MusterPath is the program under test.
 func MusterPath(t TB) string { t.Helper(); return musterBinary(t, false) }
 
+// MeasuredPath is the program that is measured: the release build.
+func MeasuredPath(t TB) string { t.Helper(); return musterBinary(t, true) }
+
 // musterBinary is the program under test. Scenarios that measure take the
 // release build where MUSTER_BIN is one with sanitizers: their cost is not
 // muster's.

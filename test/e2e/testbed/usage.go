@@ -45,3 +45,19 @@ func (p *Process) Usage() Usage {
 	}
 	return usage
 }
+
+// WaitCalm waits until the API server is done with the work of its own start (it goes through all
+// APIs for some seconds after it is ready, and writes documents about them): what is measured with
+// two cores for everything must not have that beside it.
+func (c *Cluster) WaitCalm(t TB) {
+	t.Helper()
+	const pause, busy = time.Second, 0.1
+	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); {
+		before := c.APIServer.Usage().CPU
+		time.Sleep(pause)
+		if (c.APIServer.Usage().CPU - before).Seconds() < busy*pause.Seconds() {
+			return
+		}
+	}
+	t.Logf("the API server is busy for 30 s with nothing to do")
+}

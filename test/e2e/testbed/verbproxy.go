@@ -22,6 +22,7 @@ type VerbCall struct {
 	Returned   []string // filter: nodes that passed
 	Node       string   // bind
 	Error      string
+	Bytes      int // of muster's reply
 	Begin, End time.Time
 }
 
@@ -84,7 +85,7 @@ func StartVerbProxy(t TB, m *Muster) *VerbProxy {
 			if err != nil {
 				panic(http.ErrAbortHandler)
 			}
-			call.End = time.Now()
+			call.End, call.Bytes = time.Now(), len(answer)
 			call.hear(answer)
 			p.mu.Lock()
 			p.calls = append(p.calls, call)

@@ -1,0 +1,140 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// crossing keeps the scheduler's calls for two members back until they cross: the bind call of the
+// first waits until the other one is at `stage` of its own cycle, and that call waits until the other
+// one is bound: by the lane, nobody else could.
+type crossing struct {
+	*testbed.Cluster
+	stage string
+	met   chan struct{} // closed when the other one is at that stage
+
+	mu    sync.Mutex
+	first string
+}
+
+func (x *crossing) isFirst(call testbed.VerbCall) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.first == "" {
+		x.first = call.Pod
+	}
+	return call.Pod == x.first
+}
+
+func (x *crossing) pass(ctx context.Context, call testbed.VerbCall) {
+	first := x.isFirst(call)
+	switch {
+	case first && call.Verb == "bind":
+		select {
+		case <-x.met:
+		case <-ctx.Done():
+		}
+	case !first && call.Verb == x.stage:
+		close(x.met) // a second time would mean a second cycle: the test fails
+		x.waitBound(ctx, call.Pod)
+	}
+}
+
+func (x *crossing) waitBound(ctx context.Context, key string) {
+	ns, name, _ := strings.Cut(key, "/")
+	for ctx.Err() == nil {
+		if pod, err := x.Kube.CoreV1().Pods(ns).Get(ctx, name, metav1.GetOptions{}); err == nil && pod.Spec.NodeName != "" {
+			time.Sleep(300 * time.Millisecond) // the scheduler has heard of it too
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// P03: a member is bound by the lane while kube-scheduler is at work on it. It is neither lost nor
+// kept in mind as one that is still to be bound.
+func TestP03_BoundInItsOwnCycle(t *testing.T) {
+	onEveryVersion(t, func(t *testing.T, version testbed.Kubernetes) {
+		c := testbed.StartCluster(t, testbed.Options{Kubernetes: version, Dialects: []testbed.Dialect{testbed.Sigs}})
+		m := c.StartMuster(t, testbed.MusterOptions{Express: true})
+		proxy := testbed.StartVerbProxy(t, m)
+		c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: proxy})
+		c.Namespace(t, "ml")
+		c.AddNodes(t, testbed.Node("a", testbed.GPUs(1)), testbed.Node("b", testbed.GPUs(1)))
+		for _, stage := range []string{"filter", "bind"} {
+			x := &crossing{Cluster: c, stage: stage, met: make(chan struct{})}
+			proxy.Set(x.pass)
+			x.cross(t, m, proxy)
+			proxy.Set(nil)
+		}
+		// Whoever were kept in mind on a node would keep the next ones from it.
+		c.Add(t, testbed.Sigs.PodGroup("ml", "next", 2, nil))
+		c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "next", 2, testbed.GPUs(1))...)
+		c.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, "ml", "next"), 2, 20*time.Second)
+		c.DeletePods(t, "ml", "next-0", "next-1")
+		m.WaitNoLeaks(t)
+	})
+}
+
+func (x *crossing) cross(t *testing.T, m *testbed.Muster, proxy *testbed.VerbProxy) {
+	t.Helper()
+	before := m.Metrics(t).Sum("muster_express_bindings_total")
+	names := []string{x.stage + "-0", x.stage + "-1"}
+	x.Add(t, testbed.Sigs.PodGroup("ml", x.stage, 2, nil))
+	x.AddPods(t, testbed.Members(testbed.Sigs, "ml", x.stage, 2, testbed.GPUs(1))...)
+	x.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, "ml", x.stage), 2, 20*time.Second)
+	if n := m.Metrics(t).Sum("muster_express_bindings_total") - before; n != 1 {
+		t.Errorf("%s: the lane has bound %v members, not one", x.stage, n)
+	}
+	testbed.Within(t, 10*time.Second, "the call that was kept back is answered", func() error {
+		for _, call := range proxy.Calls(x.stage) {
+			if call.Pod != x.first && strings.HasPrefix(call.Pod, "ml/"+x.stage) {
+				return nil
+			}
+		}
+		return fmt.Errorf("it is not")
+	})
+	time.Sleep(time.Second) // what it has to say, and whether it tries again
+	for _, name := range names {
+		x.wellPlaced(t, name)
+	}
+	x.DeletePods(t, "ml", names...)
+}
+
+// wellPlaced says that nothing about the pod reads as if it waited for a node. One thing does, where
+// the scheduler found out in the middle of its cycle: its error, once, which the kubelet's first
+// status takes back (it sets PodScheduled; KWOK does not).
+func (x *crossing) wellPlaced(t *testing.T, name string) {
+	t.Helper()
+	found := x.stage == "filter" && "ml/"+name != x.first
+	pod, err := x.Kube.CoreV1().Pods("ml").Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status != corev1.ConditionTrue && !(found && c.Reason == "SchedulerError") {
+			t.Errorf("%s is bound, and its condition says: %s %s %s", name, c.Status, c.Reason, c.Message)
+		}
+	}
+	failed := 0
+	for _, e := range x.Events(t, "Pod", "ml", name) {
+		if e.Reason == "FailedScheduling" {
+			failed++
+			if !found || !strings.Contains(e.Message, "is in the cache, so can't be assumed") {
+				t.Errorf("%s: %s: %s", name, e.Reason, e.Message)
+			}
+		}
+	}
+	if failed > 1 {
+		t.Errorf("%s: the scheduler has failed %d times", name, failed)
+	}
+}

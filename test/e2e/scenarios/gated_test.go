@@ -1,0 +1,355 @@
+package scenarios
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"muster.dev/e2e/testbed"
+)
+
+// gatesOf are the scheduling gates of a pod.
+func gatesOf(pod testbed.PodRecord) []string {
+	var names []string
+	for _, gate := range pod.Latest.Spec.SchedulingGates {
+		names = append(names, gate.Name)
+	}
+	return names
+}
+
+// allHave waits until all of n selected pods have these gates, and no others.
+func allHave(t *testing.T, c *testbed.Cluster, which testbed.Which, n int, gates ...string) {
+	t.Helper()
+	testbed.Within(t, 30*time.Second, fmt.Sprintf("%d pods have the gates %v", n, gates), func() error {
+		have := 0
+		for _, pod := range c.Recorder.Pods(which) {
+			if slices.Equal(gatesOf(pod), gates) {
+				have++
+			}
+		}
+		if have != n {
+			return fmt.Errorf("%d have", have)
+		}
+		return nil
+	})
+}
+
+// conditionReasons are the reasons of the pods' condition PodScheduled.
+func conditionReasons(c *testbed.Cluster, which testbed.Which) []string {
+	var reasons []string
+	for _, pod := range c.Recorder.Pods(which) {
+		for _, condition := range pod.Latest.Status.Conditions {
+			if condition.Type == "PodScheduled" && !slices.Contains(reasons, condition.Reason) {
+				reasons = append(reasons, condition.Reason)
+			}
+		}
+	}
+	return reasons
+}
+
+var gatesOn = map[string]any{"gates": map[string]any{"enabled": true}}
+
+// The chart's policy gates the members of gangs when they are made; kube-scheduler is not asked about
+// them before there is a plan; then each is nominated, let go and bound, in that order.
+func TestP07_GatedFromCreationToBinding(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{})
+	i := c.InstallChart(t, gatesOn)
+	m := c.StartMuster(t, testbed.MusterOptions{Installed: i})
+	i.StartScheduler(t)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
+	time.Sleep(time.Second) // the API server reads its policies now and then
+
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 5, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 5, testbed.GPUs(1), testbed.WithScheduler("muster"))...)
+	allHave(t, c, gang, 5, testbed.Gate)
+	c.Recorder.AllSay(t, gang, 5, "gang ml/ddp: 5 members needed, room for 4 (1 short of nvidia.com/gpu)")
+	if reasons := conditionReasons(c, gang); !slices.Equal(reasons, []string{"SchedulingGated"}) {
+		t.Errorf("the reasons of the conditions are %v", reasons)
+	}
+	c.WaitEvent(t, "PodGroup", "ml", "ddp", "Unschedulable", "5 members needed, room for 4")
+	if calls := m.Metrics(t).Sum("muster_extender_requests_total", `verb="filter"`); calls != 0 {
+		t.Errorf("kube-scheduler asked %v times about gated pods", calls)
+	}
+	if gated := m.Metrics(t).Sum("muster_gated_pods"); gated != 5 {
+		t.Errorf("muster_gated_pods is %v", gated)
+	}
+	// What the policy passes over: other schedulers, and who is nobody's member.
+	c.AddPods(t,
+		testbed.Pod("ml", "others", testbed.GPUs(1), testbed.Sigs.Join("ddp-of-others")),
+		testbed.Pod("ml", "refuses", testbed.GPUs(1), testbed.WithScheduler("muster"),
+			testbed.Annotated("muster.dev/make-podgroup", "false")),
+		testbed.Pod("kube-system", "system", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp")))
+	for _, each := range []testbed.Which{testbed.Named("ml", "others", "refuses"), testbed.Named("kube-system", "system")} {
+		for _, pod := range c.Recorder.Pods(each) {
+			if len(gatesOf(pod)) > 0 {
+				t.Errorf("%s has the gates %v", pod.Name, gatesOf(pod))
+			}
+		}
+	}
+
+	steps := watchSteps(t, c, "ml", "ddp")
+	c.AddNodes(t, testbed.Node("b", testbed.GPUs(6)))
+	c.Recorder.WaitRunning(t, gang, 5, 30*time.Second)
+	c.Recorder.Together(t, gang)
+	for name, seen := range steps() {
+		if want := []string{"gated", "nominated", "ungated", "bound"}; !slices.Equal(seen, want) {
+			t.Errorf("%s was %v, not %v", name, seen, want)
+		}
+	}
+	// A PodGroup that muster makes: gated until it is linked and planned.
+	c.AddPods(t, testbed.Pod("ml", "x-0", testbed.GPUs(1), testbed.WithScheduler("muster"),
+		testbed.Annotated("muster.dev/gang", "x"), testbed.Annotated("muster.dev/min-member", "2")))
+	made := testbed.Named("ml", "x-0", "x-1")
+	allHave(t, c, made, 1, testbed.Gate)
+	c.Recorder.AllSay(t, made, 1, "gang ml/x: 1 of 2 members exist")
+	c.AddPods(t, testbed.Pod("ml", "x-1", testbed.GPUs(1), testbed.WithScheduler("muster"),
+		testbed.Annotated("muster.dev/gang", "x"), testbed.Annotated("muster.dev/min-member", "2")))
+	c.Recorder.WaitRunning(t, made, 2, 30*time.Second)
+	// A later member of a placed gang.
+	c.AddPods(t, testbed.Pod("ml", "ddp-later", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp")))
+	c.Recorder.WaitRunning(t, testbed.Named("ml", "ddp-later"), 1, 30*time.Second)
+}
+
+// watchSteps notes what becomes of the pods of a gang, each thing once; the function ends it.
+func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string) func() map[string][]string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err := c.Kube.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
+		LabelSelector: testbed.Sigs.Label + "=" + gang})
+	if err != nil {
+		t.Fatal(err)
+	}
+	steps, done := map[string][]string{}, make(chan struct{})
+	go func() {
+		defer close(done)
+		for event := range w.ResultChan() {
+			pod, ok := event.Object.(*corev1.Pod)
+			if !ok {
+				continue
+			}
+			for _, step := range []struct {
+				name string
+				is   bool
+			}{
+				{"gated", len(pod.Spec.SchedulingGates) > 0},
+				{"nominated", pod.Status.NominatedNodeName != "" && len(pod.Spec.SchedulingGates) > 0},
+				{"ungated", len(pod.Spec.SchedulingGates) == 0},
+				{"bound", pod.Spec.NodeName != ""},
+			} {
+				if step.is && !slices.Contains(steps[pod.Name], step.name) {
+					steps[pod.Name] = append(steps[pod.Name], step.name)
+				}
+			}
+		}
+	}()
+	return func() map[string][]string {
+		cancel()
+		<-done
+		return steps
+	}
+}
+
+// muster is killed when its members are nominated, and none is let go: the next one finds them.
+func TestP07_GatedKilledBeforeTheGatesAreLifted(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}})
+	proxy := c.StartFaultProxy(t)
+	proxy.Set(func(_ context.Context, r testbed.Request) testbed.Verdict {
+		if r.Is("PATCH pods") {
+			return testbed.Sever
+		}
+		return testbed.Forward
+	})
+	m := c.StartMuster(t, testbed.MusterOptions{Config: gatesOn, Through: proxy})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(8)))
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 8, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 8, testbed.GPUs(1), testbed.Gated(testbed.Gate))...)
+	testbed.Within(t, 20*time.Second, "all are nominated", func() error {
+		for _, pod := range c.Recorder.Pods(gang) {
+			if pod.Latest.Status.NominatedNodeName != "a" {
+				return fmt.Errorf("%s is not", pod.Name)
+			}
+		}
+		return nil
+	})
+	allHave(t, c, gang, 8, testbed.Gate)
+	m.Kill()
+	proxy.Set(func(context.Context, testbed.Request) testbed.Verdict { return testbed.Forward })
+	m.Start(t)
+	c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
+	c.Recorder.Together(t, gang)
+}
+
+// Somebody else's gate beside muster's: nothing is planned before it is gone, and it is never muster
+// that takes it off.
+func TestP07_GatedByOthersToo(t *testing.T) {
+	beside(t)
+	c, _ := startAll(t, gatesOn, testbed.Sigs)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(2)))
+	const kueue = "kueue.x-k8s.io/admission"
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 2, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 2, testbed.GPUs(1), testbed.Gated(testbed.Gate, kueue))...)
+	c.Recorder.AllSay(t, gang, 2, "gang ml/ddp: 2 of 2 members are gated by "+kueue)
+	allHave(t, c, gang, 2, testbed.Gate, kueue)
+	for _, pod := range c.Recorder.Pods(gang) {
+		c.Kubectl(t, c.Dir, "", "-n ml patch pod "+pod.Name+
+			` --type strategic -p {"spec":{"schedulingGates":[{"name":"`+kueue+`","$patch":"delete"}]}}`)
+	}
+	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
+}
+
+// gatedAndWaiting is a gang of three gated members that lacks room, with a stranger's gate on one of them.
+func gatedAndWaiting(t *testing.T, c *testbed.Cluster) testbed.Which {
+	t.Helper()
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(1)))
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 3, nil))
+	pods := testbed.Members(testbed.Sigs, "ml", "ddp", 3, testbed.GPUs(1), testbed.Gated(testbed.Gate),
+		testbed.WithScheduler("muster"))
+	testbed.Gated("example.com/other")(pods[2])
+	c.AddPods(t, pods...)
+	return testbed.InGang(testbed.Sigs, "ml", "ddp")
+}
+
+// Turned off, the option frees everybody; the policy goes with it.
+func TestP07_GatesOffFreesEverybody(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{})
+	i := c.InstallChart(t, gatesOn)
+	policies := func() string {
+		return c.Kubectl(t, c.Dir, "", "get mutatingadmissionpolicies,mutatingadmissionpolicybindings -o name")
+	}
+	if !strings.Contains(policies(), "muster-gates") {
+		t.Errorf("the chart has installed no policy: %s", policies())
+	}
+	m := c.StartMuster(t, testbed.MusterOptions{Installed: i})
+	gang := gatedAndWaiting(t, c)
+	allHave(t, c, gang, 2, testbed.Gate)
+	m.Stop(t)
+	i.Upgrade(t, nil)
+	if left := policies(); left != "" {
+		t.Errorf("the chart leaves %s", left)
+	}
+	c.StartMuster(t, testbed.MusterOptions{Installed: i})
+	allHave(t, c, gang, 2)
+	allHave(t, c, gang, 1, "example.com/other")
+}
+
+// muster ungate, and the line of docs/gates.md, without a muster that runs.
+func TestP07_Ungate(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
+	gang := gatedAndWaiting(t, c)
+	c.Namespace(t, "other")
+	elsewhere := testbed.InNamespace("other")
+	c.AddPods(t, testbed.Pod("other", "p", testbed.GPUs(1), testbed.Gated(testbed.Gate)))
+	allHave(t, c, gang, 2, testbed.Gate)
+	ungate := func(args ...string) string {
+		return musterSays(t, append([]string{"ungate", "--kubeconfig", c.Kubeconfig()}, args...)...)
+	}
+	if said := ungate("--all", "--dry-run"); strings.Count(said, "would be ungated") != 4 {
+		t.Errorf("--dry-run says\n%s", said)
+	}
+	if said := ungate("-n", "other"); said != "pod other/p ungated\n" {
+		t.Errorf("-n other says\n%s", said)
+	}
+	allHave(t, c, elsewhere, 1)
+	allHave(t, c, gang, 2, testbed.Gate)
+	if said := ungate("--all"); strings.Count(said, " ungated\n") != 3 {
+		t.Errorf("--all says\n%s", said)
+	}
+	allHave(t, c, gang, 2)
+	allHave(t, c, gang, 1, "example.com/other")
+	if said := ungate("--all"); said != "no pod has the scheduling gate muster.dev/plan\n" {
+		t.Errorf("once more it says\n%s", said)
+	}
+
+	c.AddPods(t, testbed.Pod("other", "q", testbed.GPUs(1), testbed.Gated(testbed.Gate, "example.com/other")))
+	programs := t.TempDir()
+	if err := os.Symlink(testbed.KubectlPath(testbed.Root(t)), filepath.Join(programs, "kubectl")); err != nil {
+		t.Fatal(err)
+	}
+	_, text, _ := strings.Cut(read(t, "../../../docs/gates.md"), "```sh\n")
+	text, _, _ = strings.Cut(text, "```")
+	shell := exec.Command("sh", "-eu", "-c", text)
+	shell.Env = []string{"PATH=" + programs + ":" + os.Getenv("PATH"), "KUBECONFIG=" + c.Kubeconfig(), "HOME=" + programs}
+	if out, err := shell.CombinedOutput(); err != nil || string(out) != "pod/q patched\n" {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	allHave(t, c, testbed.Named("other", "q"), 1, "example.com/other")
+}
+
+// A gang that lacks nothing but room is shown to autoscalers; one that lacks members is not.
+func TestP07_GatedAndShownToAutoscalers(t *testing.T) {
+	beside(t)
+	c, _ := startAll(t, map[string]any{"gates": map[string]any{"enabled": true, "showToAutoscaler": true}}, testbed.Sigs)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(1)))
+	gated := testbed.Gated(testbed.Gate)
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 2, nil))
+	c.Add(t, testbed.Sigs.PodGroup("ml", "half", 2, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 2, testbed.GPUs(1), gated)...)
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "half", 1, testbed.GPUs(1), gated)...)
+	gang, half := testbed.InGang(testbed.Sigs, "ml", "ddp"), testbed.InGang(testbed.Sigs, "ml", "half")
+	allHave(t, c, gang, 2, testbed.Gate)
+	begin := time.Now()
+	allHave(t, c, gang, 2)
+	if took := time.Since(begin); took < 7*time.Second {
+		t.Errorf("they were shown after %v", took)
+	}
+	testbed.Within(t, 20*time.Second, "they are Unschedulable", func() error {
+		if reasons := conditionReasons(c, gang); !slices.Equal(reasons, []string{"Unschedulable"}) {
+			return fmt.Errorf("they are %v", reasons)
+		}
+		return nil
+	})
+	c.Recorder.AllSay(t, gang, 2, "gang ml/ddp: 2 members needed, room for 1 (1 short of nvidia.com/gpu)")
+	allHave(t, c, half, 1, testbed.Gate)
+	c.AddNodes(t, testbed.Node("b", testbed.GPUs(1))) // the autoscaler's
+	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
+}
+
+// Before Kubernetes 1.36 the chart refuses the option in clear words, muster says what is missing, and
+// pods that carry the gate themselves are let go with their plan all the same.
+func TestP07_GatesBefore136(t *testing.T) {
+	beside(t)
+	c := testbed.StartCluster(t, testbed.Options{Kubernetes: testbed.Earlier, Dialects: []testbed.Dialect{testbed.Sigs}})
+	_, said, err := testbed.Helm(t, c.Kubeconfig(), "install", "muster", testbed.Chart(t), "--namespace",
+		testbed.MusterNamespace, "--create-namespace", "--set", "gates.enabled=true")
+	if err == nil || !strings.Contains(said, "gates.enabled needs Kubernetes 1.36 or newer") ||
+		!strings.Contains(said, "this one is "+testbed.Earlier.Version) {
+		t.Errorf("helm install: %v %s", err, said)
+	}
+	m := c.StartMuster(t, testbed.MusterOptions{Config: gatesOn})
+	testbed.Within(t, 10*time.Second, "muster says what is missing", func() error {
+		if log := read(t, m.LogFile); !strings.Contains(log, "this API server has no MutatingAdmissionPolicy") {
+			return fmt.Errorf("it says\n%s", log)
+		}
+		return nil
+	})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c.Namespace(t, "ml")
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 2, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 2, testbed.GPUs(1), testbed.Gated(testbed.Gate))...)
+	c.Recorder.AllSay(t, gang, 2, "gang ml/ddp: 2 members needed, room for 0")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(2)))
+	c.Recorder.WaitRunning(t, gang, 2, 30*time.Second)
+}

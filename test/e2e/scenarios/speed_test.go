@@ -1,0 +1,54 @@
+package scenarios
+
+import (
+	"testing"
+
+	"muster.dev/e2e/bench"
+)
+
+// The promises about speed, in a small version: no figure may lose 30 % against the ratios that are
+// kept in bench/small.json. A figure that has lost is measured once more: two that agree decide, as
+// the machine may be shared. The figures themselves are measured by `./dev bench`.
+func keeps(t *testing.T, keys ...string) {
+	t.Helper()
+	alone(t)
+	kept, err := bench.KeptRatios()
+	if err != nil {
+		t.Fatalf("bench/small.json: %v", err)
+	}
+	for _, key := range keys {
+		before, known := kept[key]
+		if !known {
+			t.Errorf("bench/small.json has no ratio %q: `./dev bench small --write` measures and keeps them", key)
+			continue
+		}
+		lost := ""
+		for round := range 2 {
+			v := bench.Small(t, key, round)
+			t.Log(v.Line())
+			if lost = bench.Lost(v, before); lost == "" {
+				break
+			}
+		}
+		if lost != "" {
+			t.Error(lost)
+		}
+	}
+}
+
+func TestP01_SmallLoad(t *testing.T)    { keeps(t, "P01") }
+func TestP02_SmallCluster(t *testing.T) { keeps(t, "P02") }
+func TestP03_Express(t *testing.T)      { keeps(t, "P03 1,000") }
+func TestP04_Cost(t *testing.T)         { keeps(t, "P04 cpu", "P04 memory-ratio") }
+func TestP05_Calls(t *testing.T) {
+	keeps(t, "P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes", "P05 bind")
+}
+func TestP06_Planning(t *testing.T) {
+	keeps(t, "P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list")
+}
+func TestP07_Backlog(t *testing.T)    { keeps(t, "P07 open") }
+func TestP08_OneGang(t *testing.T)    { keeps(t, "P08") }
+func TestP10_Start(t *testing.T)      { keeps(t, "P10") }
+func TestP11_Writes(t *testing.T)     { keeps(t, "P11 unsteered", "P11 steered", "P11 gang") }
+func TestP12_ALargeGang(t *testing.T) { keeps(t, "P12 together", "P12 all") }
+func TestP13_Spread(t *testing.T)     { keeps(t, "P13") }

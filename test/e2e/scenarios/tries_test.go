@@ -1,0 +1,128 @@
+package scenarios
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"muster.dev/e2e/testbed"
+)
+
+// tries are kube-scheduler's tries of the members of a waiting gang, as muster is asked about them.
+type tries struct {
+	proxy  *testbed.VerbProxy
+	prefix string // of the members' names, with the namespace
+	seen   int    // calls that were counted before
+}
+
+// next counts the calls since it was called last, once none has come for so long: all of them, and
+// the most for one member.
+func (r *tries) next(t *testing.T, quiet time.Duration) (all, most int) {
+	t.Helper()
+	calls, since, begin := len(r.proxy.Calls("filter")), time.Now(), time.Now()
+	for time.Since(since) < quiet {
+		time.Sleep(100 * time.Millisecond)
+		if now := len(r.proxy.Calls("filter")); now != calls {
+			calls, since = now, time.Now()
+		}
+		if time.Since(begin) > 2*time.Minute {
+			t.Fatalf("kube-scheduler does not come to rest: %d calls of filter", calls)
+		}
+	}
+	each := map[string]int{}
+	for _, call := range r.proxy.Calls("filter")[r.seen:calls] {
+		if len(call.Pod) < len(r.prefix) || call.Pod[:len(r.prefix)] != r.prefix {
+			continue
+		}
+		all++
+		each[call.Pod]++
+		most = max(most, each[call.Pod])
+		if len(call.Returned) > 0 {
+			t.Fatalf("%s was let through to %v: the gang does not wait", call.Pod, call.Returned)
+		}
+		// One node, one sentence, however many nodes are offered.
+		if call.Bytes > 300 {
+			t.Fatalf("the refusal of %s, with %d nodes offered, has %d bytes", call.Pod, len(call.Offered), call.Bytes)
+		}
+	}
+	r.seen = calls
+	return all, most
+}
+
+const waitingMembers = 1000
+
+// waitingGang starts everything with nodes of 8 GPUs, and a gang of 1,000 one-GPU members: each alone
+// has a place, so kube-scheduler's own filters let all of them through, and muster refuses them.
+func waitingGang(t *testing.T, nodes int, gated bool) (*testbed.Cluster, *tries) {
+	t.Helper()
+	// No controllers and no kubelets: nothing happens that the test does not do.
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
+	m := c.StartMuster(t, testbed.MusterOptions{Config: map[string]any{"gates": map[string]any{"enabled": gated}}})
+	proxy := testbed.StartVerbProxy(t, m)
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: proxy})
+	c.Namespace(t, "ml")
+	for i := range nodes {
+		c.AddNodes(t, testbed.Node(fmt.Sprintf("n%d", i), testbed.GPUs(8)))
+	}
+	c.Add(t, testbed.Sigs.PodGroup("ml", "large", waitingMembers, nil))
+	pods := testbed.Members(testbed.Sigs, "ml", "large", waitingMembers, testbed.GPUs(1))
+	if gated {
+		pods = testbed.Members(testbed.Sigs, "ml", "large", waitingMembers, testbed.GPUs(1), testbed.Gated(testbed.Gate))
+	}
+	c.AddPods(t, pods...)
+	c.Recorder.AllSay(t, testbed.InGang(testbed.Sigs, "ml", "large"), waitingMembers,
+		fmt.Sprintf("gang ml/large: %d members needed, room for %d", waitingMembers, 8*nodes))
+	return c, &tries{proxy: proxy, prefix: "ml/large-"}
+}
+
+// A real change is an event that kube-scheduler itself takes for one that may help a refused pod: here
+// a pod that comes to a node, and a node that comes. Each costs at most one try for each member of a
+// waiting gang, and one more where the words of its condition become others ("0/21 nodes are available"
+// too): kube-scheduler writes them, and takes its own write for an update of the pod. Nothing that muster does or writes adds one,
+// and without a change there is none.
+func TestP07_OneTryOfEachMemberForEachChange(t *testing.T) {
+	alone(t)
+	c, tried := waitingGang(t, 20, false)
+	all, most := tried.next(t, 12*time.Second) // longer than the longest backoff
+	t.Logf("%d tries while they were created, %d of one member", all, most)
+	if all < waitingMembers {
+		t.Fatalf("only %d members were tried: this test is not about what it means to be about", all)
+	}
+	if again, _ := tried.next(t, 12*time.Second); again != 0 {
+		t.Errorf("%d tries without any change", again)
+	}
+	changes := []struct {
+		what string
+		most int
+		make func()
+	}{
+		{"a pod is bound", 1, func() {
+			c.AddPods(t, testbed.Pod("ml", "notebook", testbed.Amounts{"cpu": "1"}))
+			c.Recorder.WaitBound(t, testbed.Named("ml", "notebook"), 1, time.Minute)
+		}},
+		{"a node comes, and the condition has other figures", 2, func() { c.AddNodes(t, testbed.Node("more", testbed.GPUs(8))) }},
+	}
+	for _, change := range changes {
+		change.make()
+		all, most := tried.next(t, 12*time.Second)
+		t.Logf("%s: %d tries, %d of one member", change.what, all, most)
+		if all == 0 {
+			t.Errorf("%s: no member was tried: this is no change to kube-scheduler", change.what)
+		}
+		if most > change.most {
+			t.Errorf("%s: a member was tried %d times (%d tries of %d members)", change.what, most, all, waitingMembers)
+		}
+	}
+}
+
+// Behind the gate they cost none.
+func TestP07_GatedMembersAreNeverTried(t *testing.T) {
+	alone(t)
+	c, tried := waitingGang(t, 20, true)
+	c.AddPods(t, testbed.Pod("ml", "notebook", testbed.Amounts{"cpu": "1"}))
+	c.Recorder.WaitBound(t, testbed.Named("ml", "notebook"), 1, time.Minute)
+	c.AddNodes(t, testbed.Node("more", testbed.GPUs(8)))
+	if all, _ := tried.next(t, 3*time.Second); all != 0 {
+		t.Errorf("%d tries of members that have the gate", all)
+	}
+}
