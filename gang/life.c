@@ -152,10 +152,12 @@ static void hope(struct gang_core *core, struct gang *gang)
     gang->hoping = true; /* all members may have been replaced since: then it is hoped for longer */
     timer_set(core, &gang->timers[TIMER_HOPE], end_of_hope(core, gang));
     fill_expected(core, gang);
-    if (gang->state != GANG_PLANNED)
+    if (gang->state != GANG_PLANNED) {
+        timer_stop(core, &gang->timers[TIMER_BACKOFF]); /* those that backed off are not these */
         gang_enter(core, gang, GANG_ASSEMBLING);
-    else if (gang_lacks(core, gang, STAGE_PLANNED) > 0)
+    } else if (gang_lacks(core, gang, STAGE_PLANNED) > 0) {
         gang->retry = true; /* a slot was lost, or needed rose */
+    }
 }
 
 /* ---- attempts ---- */

@@ -36,8 +36,13 @@ static void keep_cells(struct model *m)
     struct gang_stats stats;
     gang_core_stats(m->core, &stats);
     for (int s = 0; s < GANG_STATE_MAX; s++)
-        for (int h = 0; h < HAPPENING_MAX; h++)
+        for (int h = 0; h < HAPPENING_MAX; h++) {
+            if (stats.cells[s][h] && !gang_cell((enum gang_state)s, (enum gang_happening)h)[0])
+                model_fail(m, "table", "\"%s\" came to a gang in state %s, and cannot",
+                           gang_happening_name((enum gang_happening)h),
+                           gang_state_name((enum gang_state)s));
             m->totals->cells[s][h] += stats.cells[s][h];
+        }
 }
 
 void model_start_core(struct model *m)
