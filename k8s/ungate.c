@@ -4,6 +4,7 @@
 #include <curl/curl.h>
 
 #include "base/list.h"
+#include "base/map.h"
 #include "gang/facts.h"
 #include "k8s/client.h"
 #include "k8s/field.h"
@@ -31,8 +32,9 @@ struct run {
     struct list waiting;
     int flying;
     /* the list */
-    char *next; /* where the next page begins; NULL: the first */
-    int tries;
+    char *next;      /* where the next page begins; NULL: the first */
+    struct map seen; /* UIDs of pods that had the gate */
+    int tries, begun;
     bool listed, failed;
     struct err *err;
     struct client_timer retry;
@@ -150,8 +152,9 @@ static void take_pod(struct run *run, const json_t *pod)
     const char *ns = field_peek(pod, "metadata", "namespace", NULL);
     const char *name = field_peek(pod, "metadata", "name", NULL);
     const char *uid = field_peek(pod, "metadata", "uid", NULL);
-    if (!ns || !name || !uid || !has_gate(pod))
+    if (!ns || !name || !uid || !has_gate(pod) || map_get(&run->seen, uid))
         return;
+    map_set(&run->seen, uid, run);
     struct gated *g = xcalloc(1, sizeof *g);
     *g = (struct gated){.run = run, .ns = xstrdup(ns), .name = xstrdup(name), .uid = xstrdup(uid)};
     g->retry = (struct client_timer){.fire = on_retry, .arg = g};
@@ -160,16 +163,18 @@ static void take_pod(struct run *run, const json_t *pod)
 
 static void list_send(struct run *run);
 
-/* The list has become too old to be read on: the answer says where a new one goes on behind the
- * last name, which is all that is wanted here. */
+/* The list has become too old to be read on. The answer may say where a new one goes on behind the
+ * last name, which is all that is wanted here; where it does not, the list begins again. */
 static bool go_on_anew(struct run *run, const struct client_reply *reply)
 {
     cleanup_json json_t *status = json_loadb(reply->body, reply->len, 0, NULL);
     const char *next = field_peek(status, "metadata", "continue", NULL);
-    if (!run->next || !next || !*next || ++run->tries >= TRIES)
+    if (next && !*next)
+        next = NULL;
+    if (!run->next || (next ? ++run->tries : ++run->begun) >= TRIES)
         return false;
     free(run->next);
-    run->next = xstrdup(next);
+    run->next = xstrdup_null(next);
     return true;
 }
 
@@ -256,6 +261,7 @@ int ungate_pods(const struct ungate_options *options, struct err *err)
         client_run(run.client, USEC_PER_SEC, /* fd= */ -1);
     bool done = run.client && !run.failed;
     free(run.next);
+    map_done(&run.seen);
     client_free(run.client);
     api_metrics_free(metrics);
     return done ? 0 : -1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `muster ungate`: its list goes on where it became too old. What it writes is tested with the real
- * thing (TestP07_Ungate). */
+/* `muster ungate`: its list goes on where it became too old, or begins again. What it writes is
+ * tested with the real thing (TestP07_Ungate). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #define LIST "GET /api/v1/pods"
 #define PAGE_OF(name, rest)                                                                        \
     "{\"metadata\":{" rest "},\"items\":[{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name     \
-    "\",\"uid\":\"u\"},\"spec\":{\"schedulingGates\":[{\"name\":\"muster.dev/plan\"}]}}]}"
+    "\",\"uid\":\"" name "\"},\"spec\":{\"schedulingGates\":[{\"name\":\"muster.dev/plan\"}]}}]}"
 
 struct run {
     struct fake_api *api;
@@ -68,6 +68,41 @@ static void a_list_that_became_too_old_goes_on_where_it_was(void **state)
     buf_done(&r.seen);
 }
 
+#define TOO_OLD "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old\"}"
+
+static void a_list_that_cannot_go_on_begins_again(void **state)
+{
+    (void)state;
+    struct run r = {.api = fake_start(), .seen = BUF_INIT};
+    fake_answer(r.api, LIST, 200, PAGE_OF("a", "\"continue\":\"c1\""));
+    fake_answer(r.api, LIST, 410, TOO_OLD);
+    fake_answer(r.api, LIST, 200, PAGE_OF("a", "\"continue\":\"d1\""));
+    fake_answer(r.api, LIST, 200, PAGE_OF("b", ""));
+    run(&r);
+    assert_int_equal(r.status, 0);
+    assert_string_equal(buf_str(&r.seen), "ns/a ns/b "); /* nobody twice */
+    assert_null(strstr(fake_query(r.api, LIST, 2), "continue="));
+    assert_non_null(strstr(fake_query(r.api, LIST, 3), "continue=d1"));
+    fake_stop(r.api);
+    buf_done(&r.seen);
+}
+
+static void a_list_that_never_gets_to_its_end_is_an_error(void **state)
+{
+    (void)state;
+    struct run r = {.api = fake_start(), .seen = BUF_INIT};
+    for (int i = 0; i < 20; i++) {
+        fake_answer(r.api, LIST, 200, PAGE_OF("a", "\"continue\":\"c1\""));
+        fake_answer(r.api, LIST, 410, TOO_OLD);
+    }
+    run(&r);
+    assert_int_equal(r.status, -1);
+    assert_non_null(strstr(r.err.text, "too old"));
+    assert_int_equal(fake_count(r.api, LIST), 10);
+    fake_stop(r.api);
+    buf_done(&r.seen);
+}
+
 static void a_list_that_is_always_too_old_is_an_error(void **state)
 {
     (void)state;
@@ -89,6 +124,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_that_became_too_old_goes_on_where_it_was),
+        cmocka_unit_test(a_list_that_cannot_go_on_begins_again),
+        cmocka_unit_test(a_list_that_never_gets_to_its_end_is_an_error),
         cmocka_unit_test(a_list_that_is_always_too_old_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
