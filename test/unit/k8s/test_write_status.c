@@ -330,6 +330,44 @@ static void a_status_waits_for_bindings_no_longer_than_a_second(void **state)
     run_until(x, !writer_busy(x->writer));
 }
 
+/* Newer figures stand where the older ones stood, and have waited as long. */
+static void a_status_overtaken_keeps_its_place(void **state)
+{
+    struct fixture *x = *state;
+    static const char other[] =
+        "PATCH /apis/scheduling.volcano.sh/v1beta1/namespaces/ns/podgroups/h";
+    struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("h")};
+    cleanup_json json_t *json =
+        json_loads("{\"metadata\":{\"namespace\":\"ns\",\"name\":\"h\",\"uid\":\"gu\","
+                   "\"resourceVersion\":\"5\"}}",
+                   0, NULL);
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    groups_set(x->groups, &ref, json);
+    /* What a server does not keep is not written again. */
+    static const char kept[] =
+        GROUP_OF("6", ",\"status\":{\"phase\":\"Running\",\"running\":2,\"conditions\":[]}");
+    fake_answer(x->api, "PATCH " GROUP, 200, kept);
+    fake_answer(x->api, other, 200, kept);
+    fake_answer_late(x->api, BINDING, 201, "{}");
+    pod_effect(x, GANG_BIND, "p", "u", "n");
+    usec_t begin = usec_now();
+    status_effect(x, GANG_PLACED, 1);
+    status_of(x, "h", GANG_PLACED, 1);
+    while (usec_now() - begin < 800 * USEC_PER_MSEC) /* of the second that they wait */
+        client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
+    status_effect(x, GANG_PLACED, 2);
+    run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
+    assert_true(usec_now() - begin < 1500 * USEC_PER_MSEC);
+    run_until(x, fake_count(x->api, other) == 1);
+    assert_true(fake_order(x->api, "PATCH " GROUP, 0) < fake_order(x->api, other, 0));
+    cleanup_json json_t *body = body_of(x, "PATCH " GROUP, 0);
+    assert_int_equal(
+        json_integer_value(json_object_get(json_object_get(body, "status"), "running")), 2);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+}
+
 /* In a crowd one status is written at a time; one that fails, again and again, is none of them. */
 static void a_status_that_fails_holds_up_no_crowd(void **state)
 {
@@ -371,6 +409,7 @@ int main(void)
         TEST(an_unchanged_status_is_not_written),
         TEST(under_load_only_the_newest_step_is_written),
         TEST(a_status_waits_for_bindings_no_longer_than_a_second),
+        TEST(a_status_overtaken_keeps_its_place),
         TEST(a_status_that_fails_holds_up_no_crowd),
         TEST(our_own_write_is_known_before_the_watch_shows_it),
         TEST(a_conflict_is_read_and_tried_again),
