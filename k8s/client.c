@@ -104,6 +104,7 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
     struct client *c = xcalloc(1, sizeof *c);
     c->kc = kc;
     c->metrics = metrics;
+    kubeconfig_renew(kc, usec_now());
     c->user_agent = xstrdup(user_agent);
     c->extra_fd = -1;
     list_init(&c->calls);
@@ -214,23 +215,25 @@ static int on_socket(void *arg, curl_socket_t fd, curlsocktype purpose)
     return CURL_SOCKOPT_OK;
 }
 
+/* The text rather than its file: libcurl takes a connection (or the secrets of an earlier one) up
+ * again only for the same text. */
 static void set_pem(CURL *easy, const struct kubeconfig_pem *pem, CURLoption file, CURLoption blob)
 {
     if (pem->data) {
-        struct curl_blob b = {pem->data, pem->len, CURL_BLOB_NOCOPY};
+        struct curl_blob b = {pem->data, pem->len, CURL_BLOB_COPY};
         curl_easy_setopt(easy, blob, &b);
     } else if (pem->path) {
         curl_easy_setopt(easy, file, pem->path);
     }
 }
 
-static void set_tls(CURL *easy, const struct kubeconfig *kc)
+void client_set_tls(CURL *easy, const struct kubeconfig *kc)
 {
     set_pem(easy, &kc->ca, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB);
     set_pem(easy, &kc->cert, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB);
     set_pem(easy, &kc->key, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB);
     curl_easy_setopt(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    /* A renewed CA file is seen by the next connection. */
+    /* The system's, where there is no other: renewed ones are seen by the next connection. */
     curl_easy_setopt(easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
     if (kc->insecure) {
         curl_easy_setopt(easy, CURLOPT_SSL_VERIFYPEER, 0L);
@@ -248,9 +251,8 @@ static void set_headers(struct client_call *call)
         cleanup_free char *type = xasprintf("Content-Type: %s", call->content_type);
         h = curl_slist_append(h, type);
     }
-    const char *token = kubeconfig_token(c->kc, usec_now());
-    if (token) {
-        cleanup_free char *auth = xasprintf("Authorization: Bearer %s", token);
+    if (c->kc->token) {
+        cleanup_free char *auth = xasprintf("Authorization: Bearer %s", c->kc->token);
         h = curl_slist_append(h, auth);
     }
     curl_slist_free_all(call->headers);
@@ -274,7 +276,6 @@ CURL *client_new_handle(struct client *c)
         curl_easy_setopt(e, CURLOPT_CONNECT_TO, c->connect_to);
     if (c->kc->proxy)
         curl_easy_setopt(e, CURLOPT_PROXY, c->kc->proxy);
-    set_tls(e, c->kc);
     return e;
 }
 
@@ -305,6 +306,7 @@ void client_transfer(struct client_call *call)
     bool spare = !call->alone && c->n_spare > 0;
     call->easy = spare ? c->spare[--c->n_spare] : client_new_handle(c);
     set_transfer(call);
+    client_set_tls(call->easy, c->kc); /* a spare one's may be out of date */
     set_headers(call);
     curl_multi_add_handle(c->pools[POOL_TRANSFERS].multi, call->easy);
 }
@@ -344,11 +346,19 @@ void client_cancel(struct client *c, struct client_call *call)
 
 /* ---- ends ---- */
 
-static bool retry_with_new_token(struct client_call *call, long status)
+/* Certificates count when a connection is made: with others, new ones are. */
+static void renew(struct client *c)
+{
+    if (kubeconfig_renew(c->kc, usec_now()))
+        client_http2_leave(c);
+}
+
+static bool retry_with_what_is_new(struct client_call *call, long status)
 {
     struct client *c = call->client;
-    if (status != 401 || call->retried || !kubeconfig_expire_token(c->kc))
+    if (status != 401 || call->retried || !kubeconfig_expire(c->kc))
         return false;
+    renew(c);
     call->retried = true;
     buf_clear(&call->reply);
     if (call->over_http2) {
@@ -357,6 +367,7 @@ static bool retry_with_new_token(struct client_call *call, long status)
     }
     CURLM *multi = c->pools[POOL_TRANSFERS].multi;
     curl_multi_remove_handle(multi, call->easy);
+    client_set_tls(call->easy, c->kc);
     set_headers(call);
     curl_multi_add_handle(multi, call->easy);
     return true;
@@ -382,7 +393,9 @@ static void finish(struct client_call *call, long status, const char *error)
 {
     struct client *c = call->client;
     make_readable(&call->reply);
-    if (!error && retry_with_new_token(call, status))
+    if (status == 0) /* it may have been for a certificate that is renewed by now */
+        kubeconfig_expire(c->kc);
+    if (!error && retry_with_what_is_new(call, status))
         return;
     struct client_reply reply = {.status = status,
                                  .error = call->too_large ? "the reply is too large" : error,
@@ -499,6 +512,7 @@ static void watch_extra(struct client *c, int fd)
 void client_run(struct client *c, usec_t limit, int fd)
 {
     watch_extra(c, fd);
+    renew(c);
     run_due(c);
     do
         client_http2_flush(c);

@@ -12,7 +12,8 @@
  * until client_run() leaves together. Otherwise each uses one HTTP/1.1 connection, as lists and
  * watches (`alone`) always do: they must not stand in the way of a binding. A request is sent again
  * by itself only when the server says that it has not looked at it, and, when it is answered 401,
- * once more when the token may be had anew. `done` is called exactly once, unless the call is
+ * once more when token or client certificate may be had anew. When a certificate in a file has
+ * changed, new requests go over new connections. `done` is called exactly once, unless the call is
  * cancelled. Inside `data` nothing may be sent or cancelled: return false to end the request.
  */
 #ifndef MUSTER_K8S_CLIENT_H

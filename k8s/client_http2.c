@@ -7,7 +7,8 @@
  * request; here all requests of a batch leave in one write, and all answers of a read are taken at
  * once.
  *
- * A connection: being made -> taking requests -> finishing (the server said goodbye) -> closed.
+ * A connection: being made -> taking requests -> finishing (the server said goodbye, or we leave it
+ * for renewed certificates) -> closed.
  * Only the last of the list takes requests. A server that does not speak HTTP/2 leaves everything
  * to libcurl.
  */
@@ -30,7 +31,9 @@ struct connection {
     CURL *easy;
     struct http2 *http2; /* NULL: it is being made */
     struct interest interest;
+    struct list calls; /* that are under way on it */
     usec_t heard;
+    bool leaving; /* takes no more requests */
     bool agreed;  /* the handshake says HTTP/2 */
     bool blocked; /* the socket takes no more */
     size_t sent, len;
@@ -60,6 +63,7 @@ static struct client_call *call_of(struct http2_stream *s)
 static void go_again(struct client_call *call)
 {
     call->via = NULL;
+    list_remove(&call->queue);
     list_push(&call->client->waiting, &call->queue);
 }
 
@@ -96,11 +100,10 @@ static void close_connection(struct connection *k)
 /* Every call that was sent on it ends: the server may have done what it asks for, or not. */
 static void lose(struct connection *k, const char *error)
 {
-    struct client *c = k->client;
-    list_for_each (call, &c->calls, struct client_call, link)
-        if (call->via == k && http2_unsent(k->http2, &call->stream))
+    list_for_each_safe (call, &k->calls, struct client_call, queue)
+        if (http2_unsent(k->http2, &call->stream))
             go_again(call);
-        else if (call->via == k)
+        else
             end_call(call, error);
     close_connection(k);
 }
@@ -141,7 +144,9 @@ static void connect_to(struct client *c)
 {
     struct connection *k = xcalloc(1, sizeof *k);
     k->client = c;
+    list_init(&k->calls);
     k->easy = client_new_handle(c);
+    client_set_tls(k->easy, c->kc);
     curl_easy_setopt(k->easy, CURLOPT_URL, c->base);
     curl_easy_setopt(k->easy, CURLOPT_CONNECT_ONLY, 1L);
     curl_easy_setopt(k->easy, CURLOPT_FRESH_CONNECT, 1L);
@@ -208,10 +213,9 @@ static void ask(struct connection *k, struct client_call *call)
         {":path", buf_str(&path)}, {"user-agent", c->user_agent}, {"accept", call->accept},
     };
     size_t n = 6;
-    const char *token = kubeconfig_token(c->kc, usec_now());
-    if (token) {
+    if (c->kc->token) {
         buf_puts(&auth, "Bearer ");
-        buf_puts(&auth, token);
+        buf_puts(&auth, c->kc->token);
         headers[n++] = (struct http2_header){"authorization", buf_str(&auth)};
     }
     if (call->body) {
@@ -220,6 +224,7 @@ static void ask(struct connection *k, struct client_call *call)
         headers[n++] = (struct http2_header){"content-length", length};
     }
     list_remove(&call->queue);
+    list_push(&k->calls, &call->queue);
     call->via = k;
     call->asked = usec_now();
     if (http2_ask(k->http2, &call->stream, headers, n, call->body) < 0)
@@ -330,22 +335,54 @@ static struct connection *newest(const struct client *c)
                                        : CONTAINER_OF(c->connections.prev, struct connection, link);
 }
 
+static bool takes_requests(const struct connection *k)
+{
+    return !k->leaving && (!k->http2 || http2_open(k->http2));
+}
+
+/* What waits for the server to take more at once need not wait for this one. */
+static void hand_back(struct connection *k)
+{
+    list_for_each_safe (call, &k->calls, struct client_call, queue)
+        if (http2_unsent(k->http2, &call->stream)) {
+            http2_drop(k->http2, &call->stream);
+            go_again(call);
+        }
+}
+
 static void need_connection(struct client *c)
 {
     const struct connection *k = newest(c);
-    if (!list_empty(&c->waiting) && (!k || (k->http2 && !http2_open(k->http2))))
+    if (!list_empty(&c->waiting) && (!k || !takes_requests(k)))
         connect_to(c);
+}
+
+void client_http2_leave(struct client *c)
+{
+    list_for_each_safe (k, &c->connections, struct connection, link)
+        if (k->http2)
+            k->leaving = true;
+        else
+            close_connection(k);
+}
+
+static bool is_over(const struct connection *k)
+{
+    return !http2_alive(k->http2) || (k->leaving && list_empty(&k->calls));
 }
 
 void client_http2_flush(struct client *c)
 {
+    list_for_each (each, &c->connections, struct connection, link)
+        if (!takes_requests(each))
+            hand_back(each);
     need_connection(c);
     struct connection *k = newest(c);
     if (k && k->http2)
         list_for_each_safe (call, &c->waiting, struct client_call, queue)
             ask(k, call);
     list_for_each_safe (each, &c->connections, struct connection, link)
-        if (each->http2 && write_out(each) && !http2_alive(each->http2))
+        if (each->http2 && write_out(each) && is_over(each))
             lose(each, "the API server has closed the connection");
     need_connection(c); /* for what came back */
 }

@@ -83,7 +83,7 @@ struct client_call {
     struct curl_slist *headers;
 
     bool over_http2;
-    struct list queue; /* waiting or ended */
+    struct list queue; /* waiting, ended, or of `via` */
     struct connection *via;
     struct http2_stream stream;
     usec_t asked; /* when it went to `via` */
@@ -96,8 +96,9 @@ struct client_call {
 bool client_take_data(struct client_call *call, long status, const char *data, size_t len);
 /* Over libcurl. */
 void client_transfer(struct client_call *call);
-/* With all that is the same for every call. */
+/* With all that is the same for every call, but for client_set_tls(). */
 CURL *client_new_handle(struct client *c);
+void client_set_tls(CURL *easy, const struct kubeconfig *kc);
 
 void client_http2_init(struct client *c);
 void client_http2_free(struct client *c);
@@ -105,6 +106,8 @@ void client_http2_free(struct client *c);
 void client_http2_start(struct client_call *call);
 /* Takes it out of wherever it is. */
 void client_http2_drop(struct client_call *call);
+/* New requests go over new connections; those there are end what they have. */
+void client_http2_leave(struct client *c);
 /* Writes what has come together. */
 void client_http2_flush(struct client *c);
 /* libcurl has made the connection, or has not. */

@@ -9,7 +9,8 @@
 
 #define ACCOUNT       "/var/run/secrets/kubernetes.io/serviceaccount"
 #define TOKEN_MAX     (64 * 1024)
-#define TOKEN_MAX_AGE (60 * USEC_PER_SEC)
+#define PEM_MAX       (1024 * 1024)
+#define FILES_MAX_AGE (60 * USEC_PER_SEC)
 
 struct kubeconfig *kubeconfig_free(struct kubeconfig *kc)
 {
@@ -51,25 +52,53 @@ static char *read_token(const char *path, struct err *err)
     return NULL;
 }
 
-const char *kubeconfig_token(struct kubeconfig *kc, usec_t now)
+static void renew_token(struct kubeconfig *kc)
 {
-    if (kc->token_file && (!kc->token || now - kc->token_at >= TOKEN_MAX_AGE)) {
-        char *fresh = read_token(kc->token_file, /* err= */ NULL);
-        if (fresh) {
-            free(kc->token);
-            kc->token = fresh;
-        }
-        kc->token_at = now;
+    char *fresh = kc->token_file ? read_token(kc->token_file, /* err= */ NULL) : NULL;
+    if (fresh) {
+        free(kc->token);
+        kc->token = fresh;
     }
-    return kc->token;
 }
 
-bool kubeconfig_expire_token(struct kubeconfig *kc)
+/* ---- certificates and keys ---- */
+
+/* Whether it says something else than before. */
+static bool renew_pem(struct kubeconfig_pem *pem)
 {
-    if (!kc->token_file)
+    FILE *f = pem->path ? fopen(pem->path, "re") : NULL;
+    if (!f)
         return false;
-    kc->token_at = -TOKEN_MAX_AGE;
+    cleanup_free char *text = xmalloc(PEM_MAX);
+    size_t len = fread(text, 1, PEM_MAX, f);
+    fclose(f);
+    if (len == 0 || (len == pem->len && memcmp(text, pem->data, len) == 0))
+        return false;
+    free(pem->data);
+    pem->data = xstrndup(text, len);
+    pem->len = len;
     return true;
+}
+
+/* ---- both ---- */
+
+bool kubeconfig_renew(struct kubeconfig *kc, usec_t now)
+{
+    if (kc->read_at && now - kc->read_at < FILES_MAX_AGE)
+        return false;
+    kc->read_at = now;
+    renew_token(kc);
+    struct kubeconfig_pem *pems[] = {&kc->ca, &kc->cert, &kc->key};
+    bool other = false;
+    for (size_t i = 0; i < ARRAY_SIZE(pems); i++)
+        other = renew_pem(pems[i]) || other;
+    return other;
+}
+
+bool kubeconfig_expire(struct kubeconfig *kc)
+{
+    kc->read_at = 0;
+    return kc->token_file || kc->cert.path;
 }
 
 /* ---- the file ---- */
@@ -173,7 +202,6 @@ static int read_user(const char *file, const json_t *user, struct kubeconfig *kc
         kc->token_file = beside(file, token_file);
         free(kc->token);
         kc->token = read_token(kc->token_file, err);
-        kc->token_at = usec_now();
         if (!kc->token)
             return -1;
     }
@@ -245,7 +273,6 @@ static struct kubeconfig *load_in_cluster(struct err *err)
     kc->ca.path = xstrdup(ACCOUNT "/ca.crt");
     kc->token_file = xstrdup(ACCOUNT "/token");
     kc->token = read_token(kc->token_file, err);
-    kc->token_at = usec_now();
     if (!kc->token) {
         err_wrap(err, "service account");
         return NULL;

@@ -35,6 +35,7 @@ struct peer {
     SSL *ssl;
     int fd;
     nghttp2_session *session;
+    char client[64]; /* the name in its certificate */
     unsigned streams, requests;
     bool cut, deaf, bye;
 };
@@ -64,24 +65,32 @@ static unsigned read_count(struct fake_http2 *f, const unsigned *n)
 
 /* ---- certificate ---- */
 
-static void make_certificate(struct fake_http2 *f)
+static X509 *make_certificate(const char *name, EVP_PKEY *key, const char *valid_for)
 {
-    EVP_PKEY *key = EVP_EC_gen("P-256");
     X509 *cert = X509_new();
     X509_set_version(cert, 2);
     ASN1_INTEGER_set(X509_get_serialNumber(cert), 1);
     X509_gmtime_adj(X509_getm_notBefore(cert), -3600);
     X509_gmtime_adj(X509_getm_notAfter(cert), 3600);
     X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_ASC,
-                               (const unsigned char *)"fake", -1, -1, 0);
+                               (const unsigned char *)name, -1, -1, 0);
     X509_set_issuer_name(cert, X509_get_subject_name(cert));
     X509_set_pubkey(cert, key);
-    cleanup_free char *names = f->o.name ? xasprintf("DNS:%s", f->o.name) : xstrdup("IP:127.0.0.1");
-    X509_EXTENSION *names_of = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
+    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, valid_for);
     X509_EXTENSION *is_ca = X509V3_EXT_conf_nid(NULL, NULL, NID_basic_constraints, "CA:TRUE");
-    X509_add_ext(cert, names_of, -1);
+    X509_add_ext(cert, names, -1);
     X509_add_ext(cert, is_ca, -1);
     X509_sign(cert, key, EVP_sha256());
+    X509_EXTENSION_free(names);
+    X509_EXTENSION_free(is_ca);
+    return cert;
+}
+
+static void certify_server(struct fake_http2 *f)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    cleanup_free char *names = f->o.name ? xasprintf("DNS:%s", f->o.name) : xstrdup("IP:127.0.0.1");
+    X509 *cert = make_certificate("fake", key, names);
     SSL_CTX_use_certificate(f->tls, cert);
     SSL_CTX_use_PrivateKey(f->tls, key);
     BIO *out = BIO_new(BIO_s_mem());
@@ -90,10 +99,37 @@ static void make_certificate(struct fake_http2 *f)
     long len = BIO_get_mem_data(out, &pem);
     buf_append(&f->ca, pem, (size_t)len);
     BIO_free(out);
-    X509_EXTENSION_free(names_of);
-    X509_EXTENSION_free(is_ca);
     X509_free(cert);
     EVP_PKEY_free(key);
+}
+
+void fake_http2_certify(const char *name, const char *path)
+{
+    EVP_PKEY *key = EVP_EC_gen("P-256");
+    X509 *cert = make_certificate(name, key, "DNS:client");
+    FILE *f = fopen(path, "we");
+    if (!f || !PEM_write_X509(f, cert) ||
+        !PEM_write_PrivateKey(f, key, NULL, NULL, 0, NULL, NULL) || fclose(f) != 0)
+        abort();
+    X509_free(cert);
+    EVP_PKEY_free(key);
+}
+
+/* Nobody's is refused here. */
+static int take_any(int ok, X509_STORE_CTX *ctx)
+{
+    (void)ok;
+    (void)ctx;
+    return 1;
+}
+
+static void ask_name(SSL *ssl, char *name, int size)
+{
+    X509 *cert = SSL_get1_peer_certificate(ssl);
+    name[0] = '\0';
+    if (cert)
+        X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName, name, size);
+    X509_free(cert);
 }
 
 static int select_protocol(SSL *ssl, const unsigned char **out, unsigned char *out_len,
@@ -168,21 +204,33 @@ static bool refuses(struct peer *p, int32_t id, const char *times)
     return true;
 }
 
+static void say_goodbye(struct peer *p, int32_t last)
+{
+    p->bye = true;
+    nghttp2_submit_goaway(p->session, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, NULL, 0);
+}
+
 static void respond(struct peer *p, int32_t id, struct stream *s)
 {
     const char *path = buf_str(&s->path), *n;
     if (p->bye)
         return; /* left out */
+    if (after(path, "/who"))
+        buf_printf(&s->reply, "%s: ", p->client);
+    if (after(path, "/slow"))
+        usleep(200000);
     buf_printf(&s->reply, "%s %s %s %s", buf_str(&s->method), path, buf_str(&s->auth),
                buf_str(&s->body));
     count(p->f, &p->f->requests);
     p->requests++;
-    if (strcmp(buf_str(&s->auth), "Bearer old") == 0) {
+    if (strcmp(buf_str(&s->auth), "Bearer old") == 0 || strcmp(p->client, "old") == 0) {
         answer(p, id, s, "401");
     } else if (after(path, "/hang") || refuses(p, id, after(path, "/refuse/"))) {
         return;
     } else if (after(path, "/cut")) {
         p->cut = true;
+    } else if (after(path, "/leave")) {
+        say_goodbye(p, id);
     } else if (after(path, "/deaf")) {
         p->deaf = true;
     } else if (after(path, "/babble")) {
@@ -197,10 +245,8 @@ static void respond(struct peer *p, int32_t id, struct stream *s)
             say_hints(p, id);
         s->reset_behind = after(path, "/reset") != NULL;
         answer(p, id, s, "200");
-        p->bye =
-            after(path, "/bye") || (p->f->o.max_requests && p->requests >= p->f->o.max_requests);
-        if (p->bye)
-            nghttp2_submit_goaway(p->session, NGHTTP2_FLAG_NONE, id, NGHTTP2_NO_ERROR, NULL, 0);
+        if (after(path, "/bye") || (p->f->o.max_requests && p->requests >= p->f->o.max_requests))
+            say_goodbye(p, id);
     }
 }
 
@@ -342,8 +388,9 @@ static void speak_http1(struct peer *p)
     while ((n = SSL_read(p->ssl, data, sizeof data - 1)) > 0) {
         data[n] = '\0';
         count(p->f, &p->f->requests);
-        static const char reply[] = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nold";
-        SSL_write(p->ssl, reply, sizeof reply - 1);
+        cleanup_free char *reply = xasprintf("HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\nold%s",
+                                             3 + strlen(p->client), p->client);
+        SSL_write(p->ssl, reply, (int)strlen(reply));
     }
 }
 
@@ -362,6 +409,7 @@ static void *serve(void *arg)
     struct peer p = {.f = f, .fd = place->fd, .ssl = SSL_new(f->tls)};
     SSL_set_fd(p.ssl, p.fd);
     if (SSL_accept(p.ssl) > 0) {
+        ask_name(p.ssl, p.client, sizeof p.client);
         if (f->o.only_http1)
             speak_http1(&p);
         else
@@ -409,7 +457,10 @@ struct fake_http2 *fake_http2_start(const struct fake_http2_options *options)
     pthread_mutex_init(&f->lock, NULL);
     f->tls = SSL_CTX_new(TLS_server_method());
     SSL_CTX_set_alpn_select_cb(f->tls, select_protocol, f);
-    make_certificate(f);
+    /* Sessions that are taken up again would say who the client was, not who it is. */
+    SSL_CTX_set_session_id_context(f->tls, (const unsigned char *)"fake", 4);
+    SSL_CTX_set_verify(f->tls, SSL_VERIFY_PEER, take_any);
+    certify_server(f);
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof address;
     f->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -453,6 +504,16 @@ struct kubeconfig *fake_http2_kubeconfig(const struct fake_http2 *f)
 unsigned fake_http2_connections(struct fake_http2 *f)
 {
     return read_count(f, &f->connections);
+}
+
+unsigned fake_http2_open(struct fake_http2 *f)
+{
+    unsigned n = 0;
+    pthread_mutex_lock(&f->lock);
+    for (unsigned i = 0; i < f->connections; i++)
+        n += f->sockets[i] >= 0;
+    pthread_mutex_unlock(&f->lock);
+    return n;
 }
 
 unsigned fake_http2_requests(struct fake_http2 *f)

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short calls over HTTP/2, before a server that does everything a server may do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "fake_http2.h"
-#include "k8s/client.h"
+#include "fixture.h"
 
 struct fixture {
     struct fake_http2 *server;
     struct api_metrics *metrics;
     struct client *client;
+    struct kubeconfig *kc; /* of the client, where a test wants it */
+    struct buf heard;      /* statuses, or errors */
     int fd;
 };
 
@@ -43,6 +39,7 @@ static void on_done(void *arg, const struct client_reply *reply)
     c->too_large = reply->too_large;
     snprintf(c->error, sizeof c->error, "%s", reply->error ? reply->error : "");
     snprintf(c->body, sizeof c->body, "%s", reply->body);
+    buf_printf(&c->x->heard, "%ld%s ", c->status, c->error);
     if (c->then_cancel && c->then_cancel->call) {
         client_cancel(c->x->client, c->then_cancel->call);
         c->then_cancel->call = NULL;
@@ -67,16 +64,6 @@ static void get(struct fixture *x, struct call *c, const char *path)
 {
     send_as(x, c, (struct client_request){.path = path});
 }
-
-#define run_until(x, condition)                                                                    \
-    do {                                                                                           \
-        usec_t limit_ = usec_now() + 20 * USEC_PER_SEC;                                            \
-        while (!(condition)) {                                                                     \
-            if (usec_now() > limit_)                                                               \
-                fail_msg("never: %s", #condition);                                                 \
-            client_run((x)->client, 10 * USEC_PER_MSEC, (x)->fd);                                  \
-        }                                                                                          \
-    } while (0)
 
 #define assert_whole(c, want)                                                                      \
     do {                                                                                           \
@@ -114,6 +101,7 @@ static int tear_down(void **state)
     if (x->server)
         fake_http2_stop(x->server);
     api_metrics_free(x->metrics);
+    buf_done(&x->heard);
     close(x->fd);
     free(x);
     return 0;
@@ -325,6 +313,27 @@ static void after_a_goodbye_a_new_connection_takes_over(void **state)
     assert_true(fake_http2_connections(x->server) > 1);
 }
 
+/* Handed back while bytes are written: nothing else happens then, so nobody may sleep over it. */
+static void requests_handed_back_get_a_connection(void **state)
+{
+    struct fixture *x = *state;
+    struct call first = {0}, leave = {0}, next[3] = {{0}};
+    serve_with(x, (struct fake_http2_options){.streams = 1});
+    get(x, &first, "/ok");
+    run_until(x, first.done); /* the server has said its bound */
+    get(x, &leave, "/leave");
+    for (size_t i = 0; i < ARRAY_SIZE(next); i++)
+        get(x, &next[i], "/ok"); /* begun, but they do not leave */
+    usec_t begun = usec_now();
+    for (size_t i = 0; i < ARRAY_SIZE(next); i++) {
+        while (!next[i].done)
+            client_run(x->client, 5 * USEC_PER_SEC, x->fd);
+        assert_whole(next[i], "GET /ok  ");
+    }
+    assert_true(usec_now() - begun < 4 * USEC_PER_SEC);
+    assert_false(leave.done);
+}
+
 static void what_is_under_way_at_a_goodbye_is_still_answered(void **state)
 {
     struct fixture *x = *state;
@@ -427,6 +436,121 @@ static void an_expired_token_is_read_again_once(void **state)
     run_until(x, c.done);
     assert_whole(c, "POST /ok Bearer new {}");
     close(fd);
+    unlink(path);
+}
+
+/* A client whose certificate is in the file; `x->kc` is its kubeconfig. */
+static void begin_with_file(struct fixture *x, const char *path, struct fake_http2_options options)
+{
+    serve_with(x, options);
+    client_free(x->client);
+    x->kc = fake_http2_kubeconfig(x->server);
+    x->kc->cert.path = xstrdup(path);
+    x->kc->key.path = xstrdup(path);
+    begin(x, x->kc);
+}
+
+static void new_file(char *path)
+{
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+}
+
+static void an_expired_certificate_is_replaced_by_the_renewed_one(void **state)
+{
+    struct fixture *x = *state;
+    struct call c = {0};
+    char path[] = "/tmp/muster-cert-XXXXXX";
+    new_file(path);
+    fake_http2_certify("old", path);
+    begin_with_file(x, path, (struct fake_http2_options){0});
+    get(x, &c, "/who");
+    run_until(x, c.done);
+    assert_int_equal(c.status, 401); /* there is no other */
+    fake_http2_certify("new", path);
+    send_as(x, &c, (struct client_request){.path = "/who", .body = "{}"});
+    run_until(x, c.done);
+    assert_whole(c, "new: POST /who  {}");
+    assert_int_equal(fake_http2_connections(x->server), 2);
+    unlink(path);
+}
+
+static void a_renewed_certificate_is_taken_up_before_the_former_expires(void **state)
+{
+    struct fixture *x = *state;
+    struct call slow = {0}, next = {0};
+    char path[] = "/tmp/muster-cert-XXXXXX";
+    new_file(path);
+    fake_http2_certify("first", path);
+    begin_with_file(x, path, (struct fake_http2_options){0});
+    get(x, &next, "/who");
+    run_until(x, next.done);
+    assert_whole(next, "first: GET /who  ");
+    fake_http2_certify("second", path);
+    get(x, &slow, "/slow");
+    client_run(x->client, 0, x->fd);
+    x->kc->read_at -= 60 * USEC_PER_SEC; /* a minute passes */
+    get(x, &next, "/who");
+    run_until(x, next.done);
+    assert_whole(next, "second: GET /who  ");
+    assert_false(slow.done);
+    run_until(x, slow.done); /* it ends where it was begun, and then that connection does */
+    assert_whole(slow, "GET /slow  ");
+    run_until(x, fake_http2_open(x->server) == 1);
+    assert_int_equal(fake_http2_connections(x->server), 2);
+    unlink(path);
+}
+
+static void a_renewed_certificate_is_taken_up_over_http1(void **state)
+{
+    struct fixture *x = *state;
+    struct call c = {0};
+    char path[] = "/tmp/muster-cert-XXXXXX";
+    new_file(path);
+    fake_http2_certify("first", path);
+    begin_with_file(x, path, (struct fake_http2_options){.only_http1 = true});
+    for (int alone = 0; alone < 2; alone++) { /* lists and watches are `alone` */
+        send_as(x, &c, (struct client_request){.path = "/ok", .alone = alone});
+        run_until(x, c.done);
+        assert_whole(c, "oldfirst");
+    }
+    unsigned connections = fake_http2_connections(x->server);
+    fake_http2_certify("second", path);
+    x->kc->read_at -= 60 * USEC_PER_SEC;
+    client_run(x->client, 0, x->fd);
+    for (int alone = 0; alone < 2; alone++) {
+        send_as(x, &c, (struct client_request){.path = "/ok", .alone = alone});
+        run_until(x, c.done);
+        assert_whole(c, "oldsecond");
+    }
+    assert_int_equal(fake_http2_connections(x->server), connections + 1);
+    unlink(path);
+}
+
+static void a_renewed_authority_is_believed(void **state)
+{
+    struct fixture *x = *state;
+    struct call c = {0};
+    char path[] = "/tmp/muster-ca-XXXXXX";
+    new_file(path);
+    fake_http2_certify("somebody", path);
+    serve_with(x, (struct fake_http2_options){0});
+    client_free(x->client);
+    struct kubeconfig *kc = fake_http2_kubeconfig(x->server);
+    struct kubeconfig_pem right = kc->ca;
+    kc->ca = (struct kubeconfig_pem){.path = xstrdup(path)};
+    begin(x, kc);
+    get(x, &c, "/ok");
+    run_until(x, c.done);
+    assert_non_null(strstr(c.error, "certificate"));
+    FILE *f = fopen(path, "we");
+    fwrite(right.data, right.len, 1, f);
+    fclose(f);
+    free(right.data);
+    get(x, &c, "/ok"); /* at once: the failure was reason enough to look */
+    run_until(x, c.done);
+    assert_whole(c, "GET /ok  ");
     unlink(path);
 }
 
@@ -539,7 +663,6 @@ static void freeing_the_client_calls_nobody_back(void **state)
 
 int main(void)
 {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         TEST(many_requests_share_one_connection),
         TEST(a_body_and_a_token_arrive),
@@ -553,12 +676,17 @@ int main(void)
         TEST(what_the_server_refuses_unseen_is_sent_again),
         TEST(what_is_refused_for_ever_ends),
         TEST(after_a_goodbye_a_new_connection_takes_over),
+        TEST(requests_handed_back_get_a_connection),
         TEST(what_is_under_way_at_a_goodbye_is_still_answered),
         TEST(a_stream_that_breaks_off_is_an_error),
         TEST(a_lost_connection_ends_all_that_was_on_it),
         TEST(what_is_no_http2_ends_the_connection),
         TEST(a_server_that_only_speaks_http1_is_served),
         TEST(an_expired_token_is_read_again_once),
+        TEST(an_expired_certificate_is_replaced_by_the_renewed_one),
+        TEST(a_renewed_certificate_is_taken_up_before_the_former_expires),
+        TEST(a_renewed_certificate_is_taken_up_over_http1),
+        TEST(a_renewed_authority_is_believed),
         TEST(a_certificate_of_others_is_not_trusted),
         TEST(the_name_that_the_kubeconfig_says_is_verified),
         TEST(nobody_there_is_an_error_for_all_who_wait),

@@ -58,8 +58,8 @@ static void current_context_is_followed(void **state)
     assert_string_equal(kc->tls_server_name, "api");
     assert_int_equal(kc->ca.len, 5);
     assert_memory_equal(kc->ca.data, "hello", 5);
-    assert_string_equal(kubeconfig_token(kc, 0), "secret");
-    assert_false(kubeconfig_expire_token(kc)); /* there is no other */
+    assert_string_equal(kc->token, "secret");
+    assert_false(kubeconfig_expire(kc)); /* there is no other */
     kubeconfig_free(kc);
 }
 
@@ -83,18 +83,51 @@ static void token_file_is_read_again(void **state)
     free(put("token", "one\n"));
     struct kubeconfig *kc =
         load_good(CONFIG("{server: \"https://x\"}", "{token: old, tokenFile: token}"));
-    usec_t now = kc->token_at;
-    assert_string_equal(kubeconfig_token(kc, now), "one");
+    usec_t now = usec_now();
+    kubeconfig_renew(kc, now);
+    assert_string_equal(kc->token, "one");
     free(put("token", "two"));
-    assert_string_equal(kubeconfig_token(kc, now + 59 * USEC_PER_SEC), "one");
-    assert_string_equal(kubeconfig_token(kc, now + 61 * USEC_PER_SEC), "two");
+    kubeconfig_renew(kc, now + 59 * USEC_PER_SEC);
+    assert_string_equal(kc->token, "one");
+    kubeconfig_renew(kc, now + 61 * USEC_PER_SEC);
+    assert_string_equal(kc->token, "two");
     free(put("token", "three"));
-    assert_true(kubeconfig_expire_token(kc));
-    assert_string_equal(kubeconfig_token(kc, now + 62 * USEC_PER_SEC), "three");
+    assert_true(kubeconfig_expire(kc));
+    kubeconfig_renew(kc, now + 62 * USEC_PER_SEC);
+    assert_string_equal(kc->token, "three");
     /* A file that is being replaced does not take the token away. */
     free(put("token", ""));
-    assert_true(kubeconfig_expire_token(kc));
-    assert_string_equal(kubeconfig_token(kc, now + 63 * USEC_PER_SEC), "three");
+    assert_true(kubeconfig_expire(kc));
+    kubeconfig_renew(kc, now + 63 * USEC_PER_SEC);
+    assert_string_equal(kc->token, "three");
+    kubeconfig_free(kc);
+}
+
+static void certificates_are_read_again(void **state)
+{
+    (void)state;
+    free(put("crt", "one"));
+    free(put("key", "k"));
+    struct kubeconfig *kc = load_good(CONFIG("{server: \"https://x\", certificate-authority: ca}",
+                                             "{client-certificate: crt, client-key: key}"));
+    usec_t now = usec_now();
+    kubeconfig_renew(kc, now);
+    assert_memory_equal(kc->cert.data, "one", 4);
+    assert_memory_equal(kc->key.data, "k", 2);
+    assert_null(kc->ca.data); /* not there yet */
+    free(put("crt", "two"));
+    assert_false(kubeconfig_renew(kc, now + 59 * USEC_PER_SEC));
+    assert_true(kubeconfig_renew(kc, now + 61 * USEC_PER_SEC));
+    assert_memory_equal(kc->cert.data, "two", 4);
+    free(put("ca", "root"));
+    assert_true(kubeconfig_expire(kc));
+    assert_true(kubeconfig_renew(kc, now + 62 * USEC_PER_SEC));
+    assert_memory_equal(kc->ca.data, "root", 5);
+    /* The same again, and a file that is being replaced, are no news. */
+    free(put("crt", ""));
+    kubeconfig_expire(kc);
+    assert_false(kubeconfig_renew(kc, now + 63 * USEC_PER_SEC));
+    assert_memory_equal(kc->cert.data, "two", 4);
     kubeconfig_free(kc);
 }
 
@@ -144,7 +177,7 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
     (void)state;
-    static const char *const names[] = {"config", "token"};
+    static const char *const names[] = {"config", "token", "crt", "key", "ca"};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         cleanup_free char *path = xasprintf("%s/%s", dir, names[i]);
         unlink(path);
@@ -158,6 +191,7 @@ int main(void)
         cmocka_unit_test(current_context_is_followed),
         cmocka_unit_test(paths_are_relative_to_the_file),
         cmocka_unit_test(token_file_is_read_again),
+        cmocka_unit_test(certificates_are_read_again),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(outside_a_pod_the_account_is_missing),
     };

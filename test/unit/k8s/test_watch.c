@@ -256,7 +256,7 @@ static void an_old_token_is_renewed_at_once(void **state)
     struct kubeconfig *kc = fake_kubeconfig(x->api);
     kc->token_file = xstrdup(path);
     kc->token = xstrdup("zero");
-    kc->token_at = usec_now();
+    kc->read_at = usec_now();
     struct err err;
     client_free(x->client);
     x->client = client_new(kc, "test", x->metrics, &err);
