@@ -40,6 +40,8 @@ static void finding(struct judge *j, enum severity severity, const yaml_node_t *
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    if (severity == IS_ERROR && j->report->errors == 0)
+        j->report->error_at = j->report->text.len;
     buf_printf(&j->report->text, "%s:%zu: %s: %s\n", j->path, at ? at->start_mark.line + 1 : 1,
                severity == IS_ERROR ? "error" : "warning", text);
     if (severity == IS_ERROR)

@@ -15,6 +15,7 @@
 
 struct scheduler_config_report {
     struct buf text; /* one line per finding: "FILE:LINE: error|warning: …" */
+    size_t error_at; /* where the first error's line begins */
     int errors, warnings;
     bool whole_lists; /* every node that passes is offered: percentageOfNodesToScore is 100 */
 };

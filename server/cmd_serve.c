@@ -188,13 +188,15 @@ static int read_scheduler_config(struct config *c, struct err *err)
     c->whole_lists = report.whole_lists;
     cleanup_free char *text = buf_steal(&report.text);
     buf_done(&report.text);
-    if (report.errors > 0 && c->express)
-        return err_set(err, ERR_INVALID, "%.*s", (int)strcspn(text, "\n"), text);
-    if (report.errors > 0)
-        log_warning(
-            "kube-scheduler's configuration would break gangs: \"muster check\" says all of "
-            "it",
-            "first", text, NULL);
+    if (report.errors == 0)
+        return 0;
+    char *first = text + report.error_at;
+    first[strcspn(first, "\n")] = '\0';
+    if (c->express)
+        return err_set(err, ERR_INVALID, "%s%s", first,
+                       report.errors > 1 ? " (and more: \"muster check\" says all of it)" : "");
+    log_warning("kube-scheduler's configuration would break gangs: \"muster check\" says all of it",
+                "first", first, NULL);
     return 0;
 }
 

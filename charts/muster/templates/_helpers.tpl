@@ -69,7 +69,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if hasKey .Values.config "gates" -}}
 {{- fail "config.gates is written by the chart, from the value gates; take it out" -}}
 {{- end -}}
-{{- $gates := pick .Values.gates "enabled" "showToAutoscaler" -}}
+{{- $gates := pick (.Values.gates | default dict) "enabled" "showToAutoscaler" -}}
 {{- $here := dict "gates" $gates "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "schedulerConfig" "/etc/muster/scheduler.yaml" "schedulerNames" .Values.scheduler.profiles "podGroupSchedulers" .Values.scheduler.profiles -}}
 {{- toYaml (mergeOverwrite $here (deepCopy .Values.config)) -}}
 {{- end }}

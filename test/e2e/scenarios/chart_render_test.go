@@ -70,6 +70,40 @@ func TestChart_RefusesWrongValues(t *testing.T) {
 	}
 }
 
+// `helm upgrade --reuse-values` puts the values of the chart that was installed in place of
+// values.yaml: one that is older knows no gates.
+func TestChart_TakesValuesFromBeforeGates(t *testing.T) {
+	beside(t)
+	chart := t.TempDir()
+	if err := os.CopyFS(chart, os.DirFS(testbed.Chart(t))); err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]any{}
+	text, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
+	if err == nil {
+		err = yaml.Unmarshal(text, &values)
+	}
+	if _, ok := values["gates"]; err != nil || !ok {
+		t.Fatalf("values.yaml has no gates: %v", err)
+	}
+	delete(values, "gates")
+	if text, err = yaml.Marshal(values); err == nil {
+		err = os.WriteFile(filepath.Join(chart, "values.yaml"), text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for set, gated := range map[string]bool{"config.strictOrder=true": false, "gates.enabled=true": true} {
+		out, stderr, err := testbed.Helm(t, "", "template", "muster", chart, "--kube-version", testbed.Newest.Version, "--set", set)
+		if err != nil || strings.Contains(out, "MutatingAdmissionPolicy") != gated {
+			t.Errorf("--set %s: %v, %s\n%s", set, err, stderr, out)
+		}
+		if gated && !strings.Contains(out, `values: ["kube-system","default"]`) {
+			t.Errorf("--set %s: the policy is not for all namespaces but kube-system and the chart's own:\n%s", set, out)
+		}
+	}
+}
+
 // Both files of the ConfigMap are ones that muster itself finds good, and the scheduler's is what
 // `muster scheduler-config` prints.
 func TestChart_FilesAreWhatMusterPrints(t *testing.T) {

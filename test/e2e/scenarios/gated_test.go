@@ -86,16 +86,17 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 		t.Errorf("muster_gated_pods is %v", gated)
 	}
 	// What the policy passes over: other schedulers, and who is nobody's member.
-	c.AddPods(t,
-		testbed.Pod("ml", "others", testbed.GPUs(1), testbed.Sigs.Join("ddp-of-others")),
-		testbed.Pod("ml", "refuses", testbed.GPUs(1), testbed.WithScheduler("muster"),
-			testbed.Annotated("muster.dev/make-podgroup", "false")),
-		testbed.Pod("kube-system", "system", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp")))
-	for _, each := range []testbed.Which{testbed.Named("ml", "others", "refuses"), testbed.Named("kube-system", "system")} {
-		for _, pod := range c.Recorder.Pods(each) {
-			if len(gatesOf(pod)) > 0 {
-				t.Errorf("%s has the gates %v", pod.Name, gatesOf(pod))
-			}
+	muster := testbed.WithScheduler("muster")
+	for pod, gates := range map[*corev1.Pod]int{
+		testbed.Pod("ml", "member", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                                1,
+		testbed.Pod("ml", "others", testbed.GPUs(1), testbed.Sigs.Join("ddp-of-others")):                              0,
+		testbed.Pod("ml", "refuses", testbed.GPUs(1), muster, testbed.Annotated("muster.dev/make-podgroup", "false")): 0,
+		testbed.Pod("kube-system", "system", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                       0,
+	} {
+		made, err := c.Kube.CoreV1().Pods(pod.Namespace).Create(context.Background(), pod,
+			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+		if err != nil || len(made.Spec.SchedulingGates) != gates {
+			t.Errorf("%s is made with %v, not %d gates: %v", pod.Name, gatesOf(testbed.PodRecord{Latest: made}), gates, err)
 		}
 	}
 
@@ -180,7 +181,11 @@ func TestP07_GatedKilledBeforeTheGatesAreLifted(t *testing.T) {
 	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 8, nil))
 	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 8, testbed.GPUs(1), testbed.Gated(testbed.Gate))...)
 	testbed.Within(t, 20*time.Second, "all are nominated", func() error {
-		for _, pod := range c.Recorder.Pods(gang) {
+		pods := c.Recorder.Pods(gang)
+		if len(pods) != 8 {
+			return fmt.Errorf("%d pods are seen", len(pods))
+		}
+		for _, pod := range pods {
 			if pod.Latest.Status.NominatedNodeName != "a" {
 				return fmt.Errorf("%s is not", pod.Name)
 			}

@@ -134,6 +134,29 @@ static void what_scheduler_config_prints_check_accepts(void **state)
     assert_non_null(strstr(buf_str(&out), "error: httpTimeout"));
 }
 
+/* A warning that stands above it in the report is not what is in the way. */
+static void serve_says_what_keeps_express_from_starting(void **state)
+{
+    (void)state;
+    cleanup_file char *scheduler =
+        file_make("apiVersion: kubescheduler.config.k8s.io/v1\n"
+                  "kind: KubeSchedulerConfiguration\n"
+                  "extenders:\n"
+                  "- {urlPrefix: 'http://127.0.0.1:9910/scheduler', filterVerb: filter,\n"
+                  "   prioritizeVerb: prioritize, preemptVerb: preempt, bindVerb: bind,\n"
+                  "   weight: 10, httpTimeout: 30s}\n"
+                  "profiles:\n"
+                  "- plugins: {filter: {disabled: [{name: NodePorts}]}}\n");
+    cleanup_free char *settings =
+        xasprintf("express: true\nschedulerConfig: %s\n", scheduler);
+    cleanup_file char *config = file_make(settings);
+    cleanup_free char *words = xasprintf("serve --config %s", config);
+    cleanup_buf struct buf out = BUF_INIT;
+    assert_int_equal(muster(words, &out), 1);
+    if (!strstr(buf_str(&out), "express: plugins.filter") || strstr(buf_str(&out), "warning: "))
+        fail_msg("%s", buf_str(&out));
+}
+
 /* ---- serving ---- */
 
 struct serving {
@@ -396,6 +419,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(commands_say_what_is_wrong_and_end_accordingly),
         cmocka_unit_test(what_scheduler_config_prints_check_accepts),
+        cmocka_unit_test(serve_says_what_keeps_express_from_starting),
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
         cmocka_unit_test(explain_tells_of_parts_holders_and_kept_capacity),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
