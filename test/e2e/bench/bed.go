@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -160,7 +161,8 @@ func (b *bed) watch(ns string) *bindings {
 			for event := range watcher.ResultChan() {
 				pod, ok := event.Object.(*corev1.Pod)
 				if !ok {
-					break // an error: it is told again if it stays
+					b.t.Errorf("watch of %s: %v", ns, apierrors.FromObject(event.Object))
+					return
 				}
 				options.ResourceVersion = pod.ResourceVersion
 				if event.Type == watch.Added && !seen[pod.Name] {

@@ -135,8 +135,16 @@ func (b *bed) place(s setup, p placing) run {
 	bound := seen.wait(p.pods(), 2*time.Minute)
 	seen.stop()
 	detach()
-	// Events and statuses follow the bindings: they are part of what it costs.
+	// Events and statuses follow the bindings, muster's after the last of a burst: they are part of what it costs.
 	time.Sleep(time.Second)
+	if m != nil {
+		testbed.Within(b.t, time.Minute, "muster has written all", func() error {
+			if left := m.Metrics(b.t).Sum("muster_api_queue_length"); left > 0 {
+				return fmt.Errorf("%v writes wait", left)
+			}
+			return nil
+		})
+	}
 	r := timesOf(bound, begin)
 	r.usage, r.whole = map[string]testbed.Usage{}, map[string]testbed.Usage{}
 	for name, process := range watched {

@@ -150,11 +150,11 @@ func Summary(outcomes []Outcome) []string {
 
 // page is what the template gets.
 type page struct {
-	Rows            []row
-	Outcomes        []Outcome
-	Machine, Dates  string
-	Kubernetes      string
-	Reached, Failed int
+	Rows              []row
+	Outcomes          []Outcome
+	Machine, Dates    string
+	Kubernetes        string
+	Reached, Measured int
 }
 
 func pageOf(outcomes []Outcome) page {
@@ -168,10 +168,11 @@ func pageOf(outcomes []Outcome) page {
 	}
 	p.Dates = strings.Join(dates, ", ")
 	for _, r := range p.Rows {
-		if r.Measured && r.Promise.Reached(r.median) {
-			p.Reached++
-		} else {
-			p.Failed++
+		if r.Measured {
+			p.Measured++
+			if r.Promise.Reached(r.median) {
+				p.Reached++
+			}
 		}
 	}
 	return p
@@ -226,7 +227,7 @@ func (table Table) Lines() []string {
 }
 
 var pageTemplate = template.Must(template.New("page").Parse(`
-{{.Reached}} of {{len .Rows}} figures reached. {{.Dates}}, {{.Machine}}; Kubernetes {{.Kubernetes}}.
+{{.Reached}} of {{.Measured}} figures reached{{if lt .Measured (len .Rows)}}; {{len .Rows}} are promised{{end}}. {{.Dates}}, {{.Machine}}; Kubernetes {{.Kubernetes}}.
 
 | | figure | target | measured | | from | each turn |
 |---|---|---|---|---|---|---|

@@ -28,7 +28,7 @@ var smallSizes = []smallSize{
 	{"placing-1000", 5, 3, []string{"P02", "P03 1,000", "P11 unsteered", "P11 steered", "P11 gang"}},
 	{"start", 10, 3, []string{"P04 memory-ratio", "P10"}},
 	{"backlog", 10, 3, []string{"P07 open"}},
-	{"calls", 1, 1, []string{"P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes"}},
+	{"calls", 1, 3, []string{"P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes"}},
 	{"latency", 4, 3, []string{"P08"}},
 	{"thousand", 4, 3, []string{"P12 together", "P12 all"}},
 	{"planning", 10, 3, []string{"P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list"}},
