@@ -95,7 +95,8 @@ enum gang_effect_kind {
     GANG_STATUS, /* the PodGroup's status changed: project it into the dialect and write it */
     GANG_EVENT,  /* send a Kubernetes event */
     GANG_TELL,   /* put the text into the pod's condition PodScheduled, where kube-scheduler has put
-                  * an older one; that wakes the pod too */
+                  * an older one; that wakes the pod too. Of a pod without gates only into that very
+                  * version: of a later one kube-scheduler says what is new */
     GANG_EFFECT_MAX
 };
 
@@ -154,6 +155,7 @@ struct gang_effect {
             const char *node; /* BIND: where; NOMINATE: where or NULL to clear; UNGATE: where, or
                                * NULL to leave it; else NULL */
             const char *text; /* TELL; else NULL */
+            int64_t version;  /* TELL: of the pod that was known then; else 0 */
         } pod;                /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, TELL */
         struct gang_status status;
         struct {

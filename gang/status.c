@@ -173,8 +173,11 @@ void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
 void tell_pod(struct gang_core *core, struct pod *pod, const char *text)
 {
     warn_pod(core, pod, "Unschedulable", text);
-    if (pod->facts->unschedulable || pod->facts->gated)
-        fx_pod(core, GANG_TELL, pod, NULL)->pod.text = fx_str(core, text);
+    if (!pod->facts->unschedulable && !pod->facts->gated)
+        return;
+    struct gang_effect *e = fx_pod(core, GANG_TELL, pod, NULL);
+    e->pod.text = fx_str(core, text);
+    e->pod.version = pod->facts->version;
 }
 
 bool gang_has_plan(const struct gang *gang)

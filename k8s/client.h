@@ -37,6 +37,12 @@ static inline bool client_ok(const struct client_reply *r)
 {
     return !r->error && r->status >= 200 && r->status < 300;
 }
+/* Whether asking again may help. */
+static inline bool client_reply_is_temporary(const struct client_reply *r)
+{
+    return r->error || r->status == 0 || r->status == 401 || r->status == 408 || r->status == 429 ||
+           r->status >= 500;
+}
 /* Fills *err with what the API server (or the network) said, and returns -1. */
 int client_reply_error(const struct client_reply *r, struct err *err);
 /* Whether a right is missing. Quotas and admission webhooks answer 403 too. */

@@ -87,6 +87,7 @@ struct order *order_new(const struct gang_effect *e)
         o->node = xstrdup_null(e->pod.node);
         o->nominates = e->kind == GANG_NOMINATE || (e->kind == GANG_UNGATE && o->node);
         o->text = xstrdup_null(e->pod.text);
+        o->version = e->pod.version;
         return o;
     case GANG_STATUS:
         copy_status(o, &e->status);
@@ -242,6 +243,8 @@ static void enqueue(struct writer *w, struct lane *lane, struct order *o)
 {
     if (is_only_one(o))
         map_set(&w->nominations, o->uid, o);
+    if (o->kind == GANG_TELL)
+        map_set(&w->untold, o->uid, o);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = groups_key(&o->ref);
         map_set(&w->statuses, key, o);
@@ -256,6 +259,8 @@ static void dequeue(struct writer *w, struct lane *lane, struct order *o)
 {
     if (is_only_one(o))
         map_remove(&w->nominations, o->uid);
+    if (o->kind == GANG_TELL)
+        map_remove(&w->untold, o->uid);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = groups_key(&o->ref);
         if (map_get(&w->statuses, key) == o)
@@ -478,6 +483,31 @@ static bool replace_nomination(struct writer *w, struct order *o)
     return true;
 }
 
+/* The newest words for a pod take the place of those that still wait, and have waited as long. */
+static bool replace_words(struct writer *w, struct order *o)
+{
+    struct order *waiting = map_get(&w->untold, o->uid);
+    if (!waiting)
+        return false;
+    free(waiting->text);
+    waiting->text = STEAL(o->text);
+    waiting->version = o->version;
+    order_free(o);
+    return true;
+}
+
+/* A pod that is let go, or bound, waits no more. */
+static void drop_words(struct writer *w, const char *uid)
+{
+    struct lane *lane = &w->lanes[LANE_TELL];
+    struct order *waiting = map_get(&w->untold, uid);
+    if (!waiting)
+        return;
+    dequeue(w, lane, waiting);
+    show_length(w, lane);
+    order_free(waiting);
+}
+
 static void set_phase(struct order *o)
 {
     const struct dialect *d = dialect_of_objects(o->api_group);
@@ -551,7 +581,10 @@ void writer_take(struct writer *w, struct order *o)
         refuse(w, o, "namespace or name is not a Kubernetes name", OUTCOME_REFUSED);
         return;
     }
-    if (is_only_one(o) && replace_nomination(w, o))
+    if (o->kind == GANG_UNGATE || o->kind == GANG_BIND)
+        drop_words(w, o->uid);
+    if ((is_only_one(o) && replace_nomination(w, o)) ||
+        (o->kind == GANG_TELL && replace_words(w, o)))
         return;
     if (o->kind == GANG_STATUS) {
         set_phase(o);
@@ -645,6 +678,7 @@ struct writer *writer_free(struct writer *w)
     map_done(&w->series);
     map_done(&w->flying);
     map_done(&w->nominations);
+    map_done(&w->untold);
     map_done(&w->statuses);
     free(w);
     return NULL;

@@ -9,9 +9,10 @@
  * Lanes: bindings (first come, first served, a bounded number under way: gang after gang), reads,
  * nominations (newest per pod), evictions (asked for again while a budget forbids them), statuses
  * (newest per PodGroup and phase; where many wait, newest per PodGroup), events (rate bounded, the
- * oldest is dropped). While bindings or nominations are to be written, statuses and events wait;
- * one that has waited for a second goes, one at a time: words never stand in the way of a commit.
- * Every lane is bounded.
+ * oldest is dropped), words for the conditions of pods (rate bounded, newest per pod; dropped when
+ * the pod is let go or bound). While bindings or nominations are to be written, statuses and events
+ * wait; one that has waited for a second goes, one at a time: words never stand in the way of a
+ * commit. Every lane is bounded.
  */
 #ifndef MUSTER_K8S_WRITE_H
 #define MUSTER_K8S_WRITE_H

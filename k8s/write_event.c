@@ -117,7 +117,7 @@ static void create_done(struct flight *f, const struct client_reply *reply)
     struct writer *w = f->writer;
     if (client_ok(reply)) {
         series_remember(w, f->order, f->event_name);
-    } else if (reply_is_temporary(reply) && flight_retry(f, 3, USEC_PER_SEC)) {
+    } else if (client_reply_is_temporary(reply) && flight_retry(f, 3, USEC_PER_SEC)) {
         return;
     } else if (!reply->error && reply->status != 404 && !w->event_forbidden) {
         struct err err;

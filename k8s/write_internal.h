@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_internal.h - what write.c (lanes), write_pod.c (bindings, reads, nominations,
- * evictions),
- * write_status.c and write_event.c share.
+ * write_internal.h - what write.c (lanes), write_pod.c (bindings, reads, nominations, gates,
+ * evictions, conditions), write_status.c and write_event.c share.
  *
  * An order is owned by one thing at a time: the mail, the queue of its lane, or a flight. A flight
  * is an order under way: one call, or a pause before the next try. It ends with flight_end().
@@ -27,6 +26,7 @@ struct order {
     char *api_version;   /* EVENT of what is neither that nor of the core group */
     char *object_kind;   /* EVENT */
     char *reason, *text; /* EVENT; text also STATUS, TELL */
+    int64_t version;     /* TELL: of the pod when the words were found */
     char *help;          /* STATUS */
     bool warning;        /* EVENT */
     struct gang_ref ref; /* STATUS: borrows from the above */
@@ -77,6 +77,8 @@ struct flight {
     void (*done)(struct flight *f, const struct client_reply *reply);
     struct client_timer retry;
     int tries;
+    bool nominated;               /* UNGATE: what is left is the gate */
+    bool conflicted;              /* TELL: somebody else wrote to the pod meanwhile */
     json_t *sent;                 /* STATUS: the fields that are written */
     char contested[GROUPS_FIELD]; /* STATUS: the field that is left to another writer */
     char *event_name;             /* EVENT: of the object that is patched or made */
@@ -94,13 +96,14 @@ struct writer {
     struct list flights;
     bool pumping;
     struct map nominations; /* uid -> struct order, NOMINATE or UNGATE, waiting */
+    struct map untold;      /* uid -> struct order, TELL, waiting */
     struct map statuses;    /* key of group -> struct order, the newest waiting */
     struct map flying;      /* keys of groups and pods that have a flight -> struct flight */
     struct map series;      /* "uid reason text" -> struct series */
     struct bucket events, tells, notices, words;
     struct client_timer patience; /* what people read has waited long enough */
     usec_t calm_at;               /* nothing urgent is left by then, if nothing comes */
-    bool status_forbidden, event_forbidden, nominate_forbidden, ungate_forbidden,
+    bool status_forbidden, event_forbidden, pod_status_forbidden, ungate_forbidden,
         evict_forbidden; /* logged */
 };
 
@@ -120,13 +123,6 @@ void evict_send(struct flight *f);
 void tell_send(struct flight *f);
 void status_send(struct flight *f);
 void event_send(struct flight *f);
-
-/* Whether asking again may help. */
-static inline bool reply_is_temporary(const struct client_reply *r)
-{
-    return r->error || r->status == 0 || r->status == 401 || r->status == 408 || r->status == 429 ||
-           r->status >= 500;
-}
 
 /* Posts BIND_DONE or POD_READ; strings are copied. */
 void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,

@@ -5,6 +5,7 @@
  * kube-apiserver 1.36: 409).
  */
 #include "base/log.h"
+#include "k8s/decode.h"
 #include "k8s/field.h"
 #include "k8s/ungate.h"
 #include "k8s/write_internal.h"
@@ -29,7 +30,7 @@ static enum gang_outcome outcome_of(const struct client_reply *r)
     if (client_ok(r))
         return OUTCOME_OK;
     /* A conflict may be our own binding, of which the reply was lost. */
-    if (reply_is_temporary(r) || r->status == 409 || r->status < 400)
+    if (client_reply_is_temporary(r) || r->status == 409 || r->status < 400)
         return OUTCOME_UNCLEAR;
     return OUTCOME_REFUSED;
 }
@@ -139,18 +140,30 @@ static void patch_pod(struct flight *f, enum part part, const char *content_type
 
 /* ---- NOMINATE ---- */
 
+/* The same right is for nominations and for words. */
+static void note_pod_status(struct writer *w, const struct client_reply *reply)
+{
+    struct err err;
+    if (reply->error || reply->status != 403 || w->pod_status_forbidden)
+        return;
+    client_reply_error(reply, &err);
+    log_error("the API server does not let muster nominate nodes, nor say on pods why they wait; "
+              "grant the missing rule",
+              "rule", "patch pods/status", "error", err.text, NULL);
+    w->pod_status_forbidden = true;
+}
+
+static bool try_again(struct flight *f, const struct client_reply *reply)
+{
+    return !client_ok(reply) && client_reply_is_temporary(reply) &&
+           flight_retry(f, 4, 200 * USEC_PER_MSEC);
+}
+
 static void nominate_done(struct flight *f, const struct client_reply *reply)
 {
-    struct writer *w = f->writer;
-    if (!client_ok(reply) && reply_is_temporary(reply) && flight_retry(f, 4, 200 * USEC_PER_MSEC))
+    if (try_again(f, reply))
         return;
-    if (!reply->error && reply->status == 403 && !w->nominate_forbidden) {
-        struct err err;
-        client_reply_error(reply, &err);
-        log_error("the API server does not let muster nominate nodes; grant the missing rule",
-                  "rule", "patch pods/status", "error", err.text, NULL);
-        w->nominate_forbidden = true;
-    }
+    note_pod_status(f->writer, reply);
     /* Gone or created anew: nothing to nominate. A hint lost otherwise is written with the next
      * plan. */
     flight_end(f);
@@ -194,7 +207,7 @@ static void ungate_failed(struct writer *w, const struct order *o, const struct 
 /* The core asks again until the watch shows that it is done. */
 static void ungate_done(struct flight *f, const struct client_reply *reply)
 {
-    if (!client_ok(reply) && reply_is_temporary(reply) && flight_retry(f, 4, 200 * USEC_PER_MSEC))
+    if (try_again(f, reply))
         return;
     if (!client_ok(reply))
         ungate_failed(f->writer, f->order, reply);
@@ -213,14 +226,17 @@ static void take_gate_off(struct flight *f)
 /* The nomination is a hint: without it the pod is let go all the same. */
 static void ungate_nominated(struct flight *f, const struct client_reply *reply)
 {
-    if (!client_ok(reply) && reply_is_temporary(reply) && flight_retry(f, 4, 200 * USEC_PER_MSEC))
+    if (try_again(f, reply))
         return;
+    note_pod_status(f->writer, reply);
+    f->nominated = true;
+    f->tries = 0;
     take_gate_off(f);
 }
 
 void ungate_send(struct flight *f)
 {
-    if (f->order->nominates)
+    if (f->order->nominates && !f->nominated)
         send_nomination(f, ungate_nominated);
     else
         take_gate_off(f);
@@ -250,7 +266,7 @@ static void evict_failed(struct writer *w, const struct order *o, const struct c
 static void evict_done(struct flight *f, const struct client_reply *reply)
 {
     /* A disruption budget that forbids it for now is a 429. */
-    if (reply_is_temporary(reply) && flight_retry(f, EVICT_TRIES, EVICT_FIRST))
+    if (client_reply_is_temporary(reply) && flight_retry(f, EVICT_TRIES, EVICT_FIRST))
         return;
     /* 404: it is gone; 409: another pod has its name. */
     bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
@@ -286,10 +302,17 @@ void evict_send(struct flight *f)
  * kube-scheduler writes the condition PodScheduled when it has tried the pod, and not again before
  * it tries it again; of a pod with a scheduling gate the API server writes it once, when it is
  * made, with a reason of its own, which stays. The words are put there as it would put them, into
- * the very version of the pod that was read: one that was bound meanwhile is not touched.
+ * the very version of the pod that was read: one that was bound meanwhile is not touched. Nor is
+ * one without gates that has changed since the words were found: that makes kube-scheduler try it
+ * again, and what it says then is newer.
  */
-static json_t *told(const json_t *pod, const char *text)
+static json_t *told(const json_t *pod, const struct order *o)
 {
+    const char *version = field_peek(pod, "metadata", "resourceVersion", NULL);
+    bool gated =
+        json_array_size(json_object_get(json_object_get(pod, "spec"), "schedulingGates")) > 0;
+    if (!gated && decode_version_text(version) != o->version)
+        return NULL;
     const json_t *list = json_object_get(json_object_get(pod, "status"), "conditions");
     size_t i;
     json_t *c;
@@ -298,33 +321,46 @@ static json_t *told(const json_t *pod, const char *text)
         if (!str_eq(field_peek(c, "type", NULL), "PodScheduled"))
             continue;
         const char *message = field_peek(c, "message", NULL);
-        if (!str_eq(field_peek(c, "status", NULL), "False") || (message && strstr(message, text)))
+        if (!str_eq(field_peek(c, "status", NULL), "False") ||
+            (message && strstr(message, o->text)))
             return NULL;
-        bool gated =
-            json_array_size(json_object_get(json_object_get(pod, "spec"), "schedulingGates")) > 0;
-        return json_pack("{s:{s:s, s:s}, s:{s:[{s:s, s:s, s:s, s:s}]}}", "metadata", "uid",
-                         field_peek(pod, "metadata", "uid", NULL), "resourceVersion",
-                         field_peek(pod, "metadata", "resourceVersion", NULL), "status",
-                         "conditions", "type", "PodScheduled", "status", "False", "reason",
-                         gated ? "SchedulingGated" : "Unschedulable", "message", text);
+        return json_pack("{s:{s:s, s:s}, s:{s:[{s:s, s:s, s:s, s:s}]}}", "metadata", "uid", o->uid,
+                         "resourceVersion", version, "status", "conditions", "type", "PodScheduled",
+                         "status", "False", "reason", gated ? "SchedulingGated" : "Unschedulable",
+                         "message", o->text);
     }
     return NULL;
 }
 
+/* Newer words for the pod go in its place. */
+static bool tell_again(struct flight *f, const struct client_reply *reply)
+{
+    return !map_get(&f->writer->untold, f->order->uid) && try_again(f, reply);
+}
+
 static void tell_done(struct flight *f, const struct client_reply *reply)
 {
-    (void)reply; /* in conflict with somebody's newer word: that one stands */
+    if (tell_again(f, reply))
+        return;
+    if (!reply->error && reply->status == 409 && !f->conflicted) {
+        f->conflicted = true; /* it may be a label, or a newer word */
+        tell_send(f);
+        return;
+    }
+    note_pod_status(f->writer, reply);
     flight_end(f);
 }
 
 static void tell_read(struct flight *f, const struct client_reply *reply)
 {
     const struct order *o = f->order;
+    if (tell_again(f, reply))
+        return;
     cleanup_json json_t *pod =
         client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     bool waits = pod && str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid) &&
                  !field_peek(pod, "spec", "nodeName", NULL);
-    cleanup_json json_t *patch = waits ? told(pod, o->text) : NULL;
+    cleanup_json json_t *patch = waits ? told(pod, o) : NULL;
     if (!patch) {
         flight_end(f);
         return;

@@ -92,8 +92,8 @@ static void reread_done(struct flight *f, const struct client_reply *reply)
 {
     if (client_ok(reply))
         take_reply(f, reply);
-    bool again = client_ok(reply) || reply_is_temporary(reply);
-    int tries = reply_is_temporary(reply) ? INT_MAX : TRIES; /* an outage ends some time */
+    bool again = client_ok(reply) || client_reply_is_temporary(reply);
+    int tries = client_reply_is_temporary(reply) ? INT_MAX : TRIES; /* an outage ends some time */
     if (again && flight_retry(f, tries, RETRY_FIRST / 10))
         return;
     if (reply->error || reply->status != 404)
@@ -125,7 +125,7 @@ static void patch_done(struct flight *f, const struct client_reply *reply)
         json_decref(STEAL(f->sent)); /* it was not */
         read_group(f, served, reread_done);
         return;
-    } else if (reply_is_temporary(reply) && flight_retry(f, INT_MAX, RETRY_FIRST)) {
+    } else if (client_reply_is_temporary(reply) && flight_retry(f, INT_MAX, RETRY_FIRST)) {
         return;
     } else if (reply->error || reply->status != 404) {
         give_up(f, reply);

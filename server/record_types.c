@@ -319,7 +319,7 @@ static const struct record_field bind_reply_fields[] = {
 static const struct record_field effect_pod_fields[] = {
     PART(gang_effect, pod, ns, TEXT),   PART(gang_effect, pod, name, TEXT),
     PART(gang_effect, pod, uid, TEXT),  PART(gang_effect, pod, node, TEXT),
-    PART(gang_effect, pod, text, TEXT),
+    PART(gang_effect, pod, text, TEXT), PART(gang_effect, pod, version, I64),
 };
 static const struct record_field status_fields[] = {
     OWNED(gang_status, ref, &whole_ref),

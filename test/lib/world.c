@@ -152,6 +152,7 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
         break;
     case GANG_TELL:
         PUSH(w, told, xasprintf("%s: %s", e->pod.name, e->pod.text));
+        w->told_version = e->pod.version;
         break;
     case GANG_EFFECT_MAX:
         break;

@@ -53,7 +53,8 @@ struct world {
     size_t n_evictions, cap_evictions;
     char **told; /* "pod: text" */
     size_t n_told, cap_told;
-    char **events; /* "Reason: message" */
+    int64_t told_version; /* of the pod, in the last of these */
+    char **events;        /* "Reason: message" */
     size_t n_events, cap_events;
     char *last_status; /* "state: text" of the last STATUS effect */
     size_t n_statuses;

@@ -285,6 +285,23 @@ static void gated_members_are_told_why_once_for_each_reason(void **state)
     world_free(w);
 }
 
+/* Whoever writes them sees by it what has changed since. */
+static void words_name_the_version_of_the_pod_that_they_are_about(void **state)
+{
+    (void)state;
+    struct world *w = gated_world(false);
+    struct gang_pod_facts *f = gated("g-0", "g");
+    f->version = 4;
+    world_pod_set(w, f);
+    f = gated("g-0", "g");
+    f->version = 6;
+    world_pod_set(w, f);
+    world_wait(w, SECONDS(3));
+    assert_int_equal(w->n_told, 1);
+    assert_int_equal(w->told_version, 6);
+    world_free(w);
+}
+
 static void a_gated_pod_whose_podgroup_cannot_be_made_says_so(void **state)
 {
     (void)state;
@@ -375,6 +392,7 @@ int main(void)
         cmocka_unit_test(extras_without_a_place_are_let_go_when_the_gang_is_placed),
         cmocka_unit_test(with_gates_off_everybody_is_let_go),
         cmocka_unit_test(gated_members_are_told_why_once_for_each_reason),
+        cmocka_unit_test(words_name_the_version_of_the_pod_that_they_are_about),
         cmocka_unit_test(a_gated_pod_whose_podgroup_cannot_be_made_says_so),
         cmocka_unit_test(an_autoscaler_sees_gangs_that_lack_room_after_a_while),
         cmocka_unit_test(an_autoscaler_does_not_see_a_backlog_at_once),

@@ -235,6 +235,39 @@ static void a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone(void **state)
     assert_int_equal(fake_count(x->api, POD_PATCH), 3);
 }
 
+static void each_write_of_a_lifting_is_tried_again_for_itself(void **state)
+{
+    struct fixture *x = *state;
+    for (int i = 0; i < 3; i++)
+        fake_answer(x->api, NOMINATION, 503, "{}");
+    fake_answer(x->api, NOMINATION, 200, "{}");
+    for (int i = 0; i < 3; i++)
+        fake_answer(x->api, POD_PATCH, 503, "{}");
+    fake_answer(x->api, POD_PATCH, 200, "{}");
+    pod_effect(x, GANG_UNGATE, "p", "u", "n1");
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, NOMINATION), 4); /* and not with every try of the patch */
+    assert_int_equal(fake_count(x->api, POD_PATCH), 4);
+}
+
+static void a_right_that_is_missing_is_said_once_when_gates_are_lifted(void **state)
+{
+    struct fixture *x = *state;
+    FILE *file;
+    fake_answer(x->api, NOMINATION, 403, "{\"message\":\"cannot patch pods/status\"}");
+    fake_answer(x->api, POD_PATCH, 200, "{}");
+    int saved = capture_log(&file);
+    for (int i = 0; i < 2; i++) {
+        pod_effect(x, GANG_UNGATE, "p", "u", "n1");
+        run_until(x, !writer_busy(x->writer));
+    }
+    cleanup_free char *log = end_capture(file, saved);
+    const char *said = strstr(log, "patch pods/status");
+    assert_non_null(said);
+    assert_null(strstr(said, "grant the missing rule"));
+    assert_int_equal(fake_count(x->api, POD_PATCH), 2);
+}
+
 static void a_nomination_does_not_cross_the_lifting_of_the_gate(void **state)
 {
     struct fixture *x = *state;
@@ -346,18 +379,27 @@ static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
 
 /* ---- words on pods ---- */
 
-#define TOLD "PATCH " POD("p") "/status"
+#define TOLD      "PATCH " POD("p") "/status"
+#define READ(p)   "GET " POD(p)
+#define OUR_WORDS "gang ns/g: 2 of 3 members exist"
 
-static void tell(struct fixture *x, const char *pod)
+/* `version`: of the pod when the words were found. */
+static void tell_effect(struct fixture *x, const char *name, int64_t version, const char *text)
 {
     struct gang_effect e = {.kind = GANG_TELL};
     e.pod.ns = "ns";
-    e.pod.name = "p";
-    e.pod.uid = "u";
-    e.pod.text = "gang ns/g: 2 of 3 members exist";
-    fake_answer(x->api, "GET " POD("p"), 200, pod);
-    fake_answer(x->api, TOLD, 200, "{}");
+    e.pod.name = name;
+    e.pod.uid = name;
+    e.pod.text = text;
+    e.pod.version = version;
     apply(x, &e);
+}
+
+static void tell(struct fixture *x, const char *pod)
+{
+    fake_answer(x->api, READ("p"), 200, pod);
+    fake_answer(x->api, TOLD, 200, "{}");
+    tell_effect(x, "p", 7, OUR_WORDS);
     run_until(x, !writer_busy(x->writer));
 }
 
@@ -365,13 +407,15 @@ static void tell(struct fixture *x, const char *pod)
     "{\"metadata\":{\"uid\":\"" uid "\",\"resourceVersion\":\"7\"},\"spec\":{" spec "},"           \
     "\"status\":{\"conditions\":[{\"type\":\"Other\",\"status\":\"True\"},{\"type\":"              \
     "\"PodScheduled\",\"status\":\"" status "\",\"message\":\"" message "\"}]}}"
+#define GATED(uid)                                                                                 \
+    WAITING(uid, "\"schedulingGates\":[{\"name\":\"muster.dev/plan\"}]", "False", "old")
 
 static void words_go_into_the_version_of_the_pod_that_was_read(void **state)
 {
     struct fixture *x = *state;
-    tell(x, WAITING("u", "", "False", "0/3 nodes are available: gang ns/g: 1 of 3 members exist"));
+    tell(x, WAITING("p", "", "False", "0/3 nodes are available: gang ns/g: 1 of 3 members exist"));
     assert_string_equal(fake_body(x->api, TOLD, 0),
-                        "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"7\"},\"status\":"
+                        "{\"metadata\":{\"uid\":\"p\",\"resourceVersion\":\"7\"},\"status\":"
                         "{\"conditions\":[{\"type\":\"PodScheduled\",\"status\":\"False\","
                         "\"reason\":\"Unschedulable\",\"message\":"
                         "\"gang ns/g: 2 of 3 members exist\"}]}}");
@@ -381,18 +425,124 @@ static void words_are_not_written_where_they_stand_or_where_they_would_be_wrong(
 {
     struct fixture *x = *state;
     static const char *const pods[] = {
-        WAITING("u", "", "False", "0/3 nodes are available: gang ns/g: 2 of 3 members exist"),
-        WAITING("u", "", "True", ""),
-        WAITING("u", "\"nodeName\":\"n\"", "False", "old"),
+        WAITING("p", "", "False", "0/3 nodes are available: gang ns/g: 2 of 3 members exist"),
+        WAITING("p", "", "True", ""),
+        WAITING("p", "\"nodeName\":\"n\"", "False", "old"),
         WAITING("another", "", "False", "old"),
-        "{\"metadata\":{\"uid\":\"u\",\"resourceVersion\":\"7\"},\"spec\":{},\"status\":{}}",
+        "{\"metadata\":{\"uid\":\"p\",\"resourceVersion\":\"7\"},\"spec\":{},\"status\":{}}",
         "no pod",
     };
     for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
         tell(x, pods[i]);
-        assert_int_equal(fake_count(x->api, "GET " POD("p")), i + 1);
+        assert_int_equal(fake_count(x->api, READ("p")), i + 1);
         assert_int_equal(fake_count(x->api, TOLD), 0);
     }
+}
+
+/* Words wait in their lane, and kube-scheduler may have tried the pod again. Of one with a gate it
+ * knows nothing, whatever else has changed there. */
+static void words_never_take_the_place_of_newer_ones_of_kube_scheduler(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, READ("p"), 200, WAITING("p", "", "False", "0/3 nodes: 3 of 3 exist"));
+    fake_answer(x->api, READ("p"), 200, GATED("p"));
+    fake_answer(x->api, TOLD, 200, "{}");
+    tell_effect(x, "p", 6, OUR_WORDS);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, READ("p")), 1);
+    assert_int_equal(fake_count(x->api, TOLD), 0);
+    tell_effect(x, "p", 6, OUR_WORDS);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, TOLD), 1);
+    assert_non_null(strstr(fake_body(x->api, TOLD, 0), "\"SchedulingGated\""));
+}
+
+/* A pod that keeps the lane busy until fake_release(). */
+static void hold_words_back(struct fixture *x)
+{
+    fake_answer_late(x->api, READ("first"), 404, "{}");
+    tell_effect(x, "first", 7, "anything");
+    run_until(x, fake_count(x->api, READ("first")) == 1);
+}
+
+static void newer_words_take_the_place_of_those_that_wait(void **state)
+{
+    struct fixture *x = *state;
+    static const char *const names[] = {"p", "q"};
+    hold_words_back(x);
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        cleanup_free char *read = xasprintf("GET " POD("%s"), names[i]);
+        cleanup_free char *told = xasprintf("PATCH " POD("%s") "/status", names[i]);
+        fake_answer(x->api, read, 200, i ? WAITING("q", "", "False", "old") : GATED("p"));
+        fake_answer(x->api, told, 200, "{}");
+        tell_effect(x, names[i], 6, "PodGroup ns/g does not exist");
+    }
+    tell_effect(x, "p", 6, OUR_WORDS);
+    tell_effect(x, "q", 7, OUR_WORDS);
+    tell_effect(x, "p", 6, "gang ns/g: 3 members needed, room for 2");
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, READ("p")), 1);
+    assert_non_null(strstr(fake_body(x->api, TOLD, 0), "room for 2"));
+    assert_int_equal(fake_count(x->api, READ("q")), 1);
+    assert_non_null(strstr(fake_body(x->api, "PATCH " POD("q") "/status", 0), OUR_WORDS));
+    assert_true(fake_order(x->api, TOLD, 0) < fake_order(x->api, READ("q"), 0)); /* in its place */
+}
+
+static void a_pod_that_is_let_go_or_bound_is_not_told_why_it_waits(void **state)
+{
+    struct fixture *x = *state;
+    hold_words_back(x);
+    fake_answer(x->api, "PATCH " POD("p"), 200, "{}");
+    fake_answer(x->api, "POST " POD("q") "/binding", 201, "{}");
+    tell_effect(x, "p", 7, OUR_WORDS);
+    tell_effect(x, "q", 7, OUR_WORDS);
+    tell_effect(x, "r", 7, OUR_WORDS);
+    pod_effect(x, GANG_UNGATE, "p", "p", NULL);
+    pod_effect(x, GANG_BIND, "q", "q", "n");
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, READ("p")), 0);
+    assert_int_equal(fake_count(x->api, READ("q")), 0);
+    assert_int_equal(fake_count(x->api, READ("r")), 1);
+    /* What comes after that is news. */
+    tell_effect(x, "p", 7, OUR_WORDS);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, READ("p")), 1);
+}
+
+static void words_are_tried_again_and_read_once_more_after_a_conflict(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, READ("p"), 503, "{}");
+    fake_answer(x->api, READ("p"), 200, GATED("p"));
+    fake_answer(x->api, TOLD, 429, "{}");
+    fake_answer(x->api, TOLD, 409, "{}");
+    fake_answer(x->api, TOLD, 200, "{}");
+    fake_answer(x->api, TOLD, 409, "{}");
+    tell_effect(x, "p", 6, OUR_WORDS);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, TOLD), 3);
+    assert_int_equal(fake_count(x->api, READ("p")), 4);
+    tell_effect(x, "p", 6, OUR_WORDS);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, TOLD), 5); /* in conflict twice: somebody else's stand */
+    assert_int_equal(fake_count(x->api, READ("p")), 6);
+}
+
+static void words_that_were_overtaken_are_not_tried_again(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer_late(x->api, READ("p"), 503, "{}");
+    fake_answer(x->api, READ("p"), 200, GATED("p"));
+    fake_answer(x->api, TOLD, 200, "{}");
+    tell_effect(x, "p", 6, "PodGroup ns/g does not exist");
+    run_until(x, fake_count(x->api, READ("p")) == 1);
+    tell_effect(x, "p", 6, OUR_WORDS);
+    fake_release(x->api);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, TOLD), 1);
+    assert_non_null(strstr(fake_body(x->api, TOLD, 0), OUR_WORDS));
 }
 
 /* ---- events ---- */
@@ -544,6 +694,8 @@ int main(void)
         TEST(a_nomination_is_tried_again_but_not_of_a_pod_that_is_gone),
         TEST(a_gate_is_lifted_after_the_nomination_and_no_other_gate_with_it),
         TEST(a_lifting_is_tried_again_but_not_of_a_pod_that_is_gone),
+        TEST(each_write_of_a_lifting_is_tried_again_for_itself),
+        TEST(a_right_that_is_missing_is_said_once_when_gates_are_lifted),
         TEST(a_nomination_does_not_cross_the_lifting_of_the_gate),
         TEST(lifting_a_gate_loses_no_nomination_that_waits),
         TEST(C06_an_eviction_names_that_very_pod),
@@ -551,6 +703,11 @@ int main(void)
         TEST(C06_an_eviction_that_cannot_be_is_not_asked_for_again),
         TEST(words_go_into_the_version_of_the_pod_that_was_read),
         TEST(words_are_not_written_where_they_stand_or_where_they_would_be_wrong),
+        TEST(words_never_take_the_place_of_newer_ones_of_kube_scheduler),
+        TEST(newer_words_take_the_place_of_those_that_wait),
+        TEST(a_pod_that_is_let_go_or_bound_is_not_told_why_it_waits),
+        TEST(words_are_tried_again_and_read_once_more_after_a_conflict),
+        TEST(words_that_were_overtaken_are_not_tried_again),
         TEST(nothing_is_written_about_a_gang_without_an_object),
         TEST(an_event_names_its_object_and_counts_up),
         TEST(words_have_a_small_share_while_members_wait),

@@ -6,6 +6,8 @@
 #ifndef MUSTER_TEST_WRITER_FIXTURE_H
 #define MUSTER_TEST_WRITER_FIXTURE_H
 
+#include <stdio.h>
+
 #include "fixture.h"
 #include "k8s/field.h"
 #include "k8s/write.h"
@@ -39,5 +41,9 @@ void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name,
 /* Of the n-th request of the route; the caller owns it. */
 json_t *body_of(struct fixture *x, const char *route, size_t n);
 char *letters(const char *s);
+/* What is written to stderr from now on goes to a file; returns what was stderr. */
+int capture_log(FILE **file);
+/* The text; stderr is what it was. */
+char *end_capture(FILE *file, int saved);
 
 #endif
