@@ -17,6 +17,7 @@
 #define TRIES        5
 #define FIRST_PAUSE  (200 * USEC_PER_MSEC)
 #define LONGEST_WAIT (5 * USEC_PER_SEC)
+#define ROUNDS       5 /* in the last one nothing is patched */
 
 struct gated {
     struct list link; /* of those that wait */
@@ -31,9 +32,11 @@ struct run {
     struct client *client;
     struct list waiting;
     int flying;
+    struct map seen; /* UIDs of those that are tried now, or keep the gate */
+    int round;
+    bool found; /* somebody to patch, in this round */
     /* the list */
-    char *next;      /* where the next page begins; NULL: the first */
-    struct map seen; /* UIDs of pods that had the gate */
+    char *next; /* where the next page begins; NULL: the first */
     int tries, begun;
     bool listed, failed;
     struct err *err;
@@ -46,12 +49,6 @@ char *ungate_patch(const char *uid)
         json_pack("{s:{s:s}, s:{s:[{s:s, s:s}]}}", "metadata", "uid", uid, "spec",
                   "schedulingGates", "name", GANG_GATE, "$patch", "delete");
     return json_dumps(body, JSON_COMPACT);
-}
-
-static bool may_pass(const struct client_reply *r)
-{
-    return r->error || r->status == 0 || r->status == 401 || r->status == 408 || r->status == 429 ||
-           r->status >= 500;
 }
 
 static void again(struct client *c, struct client_timer *t, int tries)
@@ -76,10 +73,9 @@ static void patch_next(struct run *run)
     }
 }
 
-static void gated_end(struct gated *g, const char *why)
+static void gated_end(struct gated *g)
 {
     struct run *run = g->run;
-    run->o->pod(run->o->arg, g->ns, g->name, why);
     client_timer_clear(run->client, &g->retry);
     free(g->ns);
     free(g->name);
@@ -89,20 +85,30 @@ static void gated_end(struct gated *g, const char *why)
     patch_next(run);
 }
 
+static void say(const struct gated *g, enum ungate_outcome outcome, const char *why)
+{
+    g->run->o->pod(g->run->o->arg, g->ns, g->name, outcome, why);
+}
+
 static void patch_done(void *arg, const struct client_reply *reply)
 {
     struct gated *g = arg;
     struct err err;
-    /* Gone, or another pod has its name. */
-    bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
-    if (client_ok(reply) || gone) {
-        gated_end(g, NULL);
-    } else if (may_pass(reply) && ++g->tries < TRIES) {
+    bool gone = !reply->error && reply->status == 404;
+    /* Another pod has the name, or others write to it all the time: the next list shows which. */
+    bool conflict = !reply->error && reply->status == 409;
+    if (client_ok(reply) || gone || conflict) {
+        map_remove(&g->run->seen, g->uid);
+        if (!conflict)
+            say(g, gone ? UNGATE_GONE : UNGATE_DONE, NULL);
+    } else if (client_reply_is_temporary(reply) && ++g->tries < TRIES) {
         again(g->run->client, &g->retry, g->tries);
+        return;
     } else {
         client_reply_error(reply, &err);
-        gated_end(g, err.text);
+        say(g, UNGATE_KEPT, err.text);
     }
+    gated_end(g);
 }
 
 static void patch_send(struct gated *g)
@@ -130,10 +136,12 @@ static void patch_send(struct gated *g)
 static void on_retry(void *arg)
 {
     struct gated *g = arg;
-    if (g->run->o->dry_run)
-        gated_end(g, NULL);
-    else
+    if (!g->run->o->dry_run) {
         patch_send(g);
+        return;
+    }
+    say(g, UNGATE_DONE, NULL);
+    gated_end(g);
 }
 
 /* ---- the list ---- */
@@ -155,6 +163,12 @@ static void take_pod(struct run *run, const json_t *pod)
     if (!ns || !name || !uid || !has_gate(pod) || map_get(&run->seen, uid))
         return;
     map_set(&run->seen, uid, run);
+    if (run->round + 1 == ROUNDS) {
+        run->o->pod(run->o->arg, ns, name, UNGATE_KEPT,
+                    "it has the gate again, or still: is there still a policy that sets it?");
+        return;
+    }
+    run->found = true;
     struct gated *g = xcalloc(1, sizeof *g);
     *g = (struct gated){.run = run, .ns = xstrdup(ns), .name = xstrdup(name), .uid = xstrdup(uid)};
     g->retry = (struct client_timer){.fire = on_retry, .arg = g};
@@ -182,7 +196,8 @@ static void list_failed(struct run *run, const struct client_reply *reply)
 {
     if (!reply->error && reply->status == 410 && go_on_anew(run, reply)) {
         list_send(run);
-    } else if (may_pass(reply) && !client_reply_unauthorized(reply) && ++run->tries < TRIES) {
+    } else if (client_reply_is_temporary(reply) && !client_reply_unauthorized(reply) &&
+               ++run->tries < TRIES) {
         again(run->client, &run->retry, run->tries);
     } else {
         client_reply_error(reply, run->err);
@@ -243,6 +258,15 @@ static void on_list_retry(void *arg)
     list_send(arg);
 }
 
+/* Lists the pods and tries all that have the gate. */
+static void run_round(struct run *run)
+{
+    run->listed = run->found = false;
+    list_send(run);
+    while (!(run->listed || run->failed) || run->flying)
+        client_run(run->client, USEC_PER_SEC, /* fd= */ -1);
+}
+
 int ungate_pods(const struct ungate_options *options, struct err *err)
 {
     struct kubeconfig *kc = kubeconfig_load(options->kubeconfig, err);
@@ -255,10 +279,10 @@ int ungate_pods(const struct ungate_options *options, struct err *err)
     run.retry = (struct client_timer){.fire = on_list_retry, .arg = &run};
     list_init(&run.waiting);
     run.client = client_new(kc, agent, metrics, err);
-    if (run.client)
-        list_send(&run);
-    while (run.client && (!(run.listed || run.failed) || run.flying))
-        client_run(run.client, USEC_PER_SEC, /* fd= */ -1);
+    for (bool more = run.client; more; run.round++) {
+        run_round(&run);
+        more = run.found && !run.failed && !options->dry_run;
+    }
     bool done = run.client && !run.failed;
     free(run.next);
     map_done(&run.seen);

@@ -10,18 +10,26 @@
 
 struct tally {
     bool dry_run;
-    size_t done, failed;
+    size_t done, gone, kept;
 };
 
-static void pod_done(void *arg, const char *ns, const char *name, const char *why)
+static void pod_done(void *arg, const char *ns, const char *name, enum ungate_outcome outcome,
+                     const char *why)
 {
     struct tally *t = arg;
-    if (why) {
-        t->failed++;
-        fprintf(stderr, "pod %s/%s: %s\n", ns, name, why);
-    } else {
+    switch (outcome) {
+    case UNGATE_DONE:
         t->done++;
         printf("pod %s/%s %s\n", ns, name, t->dry_run ? "would be ungated" : "ungated");
+        break;
+    case UNGATE_GONE:
+        t->gone++;
+        printf("pod %s/%s is gone\n", ns, name);
+        break;
+    case UNGATE_KEPT:
+        t->kept++;
+        fprintf(stderr, "pod %s/%s: %s\n", ns, name, why);
+        break;
     }
 }
 
@@ -33,16 +41,19 @@ static int ungate(struct ungate_options *options)
     options->pod = pod_done;
     options->arg = &t;
     signal(SIGPIPE, SIG_IGN);
-    if (ungate_pods(options, &err) < 0) {
-        fprintf(stderr, "muster ungate: %s\n", err.text);
-        return CMD_FAILED;
-    }
-    if (!t.done && !t.failed)
+    bool listed = ungate_pods(options, &err) == 0;
+    size_t all = t.done + t.gone + t.kept;
+    fflush(stdout);
+    if (listed && !all)
         printf("no pod has the scheduling gate " GANG_GATE "\n");
-    if (t.failed)
-        fprintf(stderr, "muster ungate: %zu of %zu pods keep their gate\n", t.failed,
-                t.failed + t.done);
-    return t.failed ? CMD_FAILED : CMD_OK;
+    if (t.kept)
+        fprintf(stderr, "muster ungate: %zu of %zu pods keep their gate\n", t.kept, all);
+    if (!listed)
+        fprintf(stderr, "muster ungate: %s\n", err.text);
+    if (!listed && all)
+        fprintf(stderr, "muster ungate: %zu pods %s before that; others may have the gate\n",
+                t.done, t.dry_run ? "would be ungated" : "were ungated");
+    return listed && !t.kept ? CMD_OK : CMD_FAILED;
 }
 
 int cmd_ungate(int argc, char **argv)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `muster ungate`: its list goes on where it became too old, or begins again. What it writes is
- * tested with the real thing (TestP07_Ungate). */
+/* `muster ungate`: its list goes on where it became too old, or begins again, and is read again
+ * until nobody is left. What it writes is tested with the real thing (TestP07_Ungate). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,13 +27,17 @@ struct run {
     int status;
 };
 
-static void seen(void *arg, const char *ns, const char *name, const char *why)
+static void seen(void *arg, const char *ns, const char *name, enum ungate_outcome outcome,
+                 const char *why)
 {
+    static const char *const words[] = {
+        [UNGATE_DONE] = "", [UNGATE_GONE] = " gone", [UNGATE_KEPT] = "!"};
     struct run *r = arg;
-    buf_printf(&r->seen, "%s/%s%s ", ns, name, why ? "!" : "");
+    buf_printf(&r->seen, "%s/%s%s ", ns, name, words[outcome]);
+    assert_true((outcome == UNGATE_KEPT) == (why && *why));
 }
 
-static void run(struct run *r)
+static void run_as(struct run *r, bool dry_run)
 {
     char path[] = "/tmp/muster-test-XXXXXX";
     int fd = mkstemp(path);
@@ -46,9 +50,14 @@ static void run(struct run *r)
     close(fd);
     r->status = ungate_pods(
         &(struct ungate_options){
-            .kubeconfig = path, .version = "test", .dry_run = true, .pod = seen, .arg = r},
+            .kubeconfig = path, .version = "test", .dry_run = dry_run, .pod = seen, .arg = r},
         &r->err);
     unlink(path);
+}
+
+static void run(struct run *r)
+{
+    run_as(r, /* dry_run= */ true);
 }
 
 static void a_list_that_became_too_old_goes_on_where_it_was(void **state)
@@ -120,6 +129,61 @@ static void a_list_that_is_always_too_old_is_an_error(void **state)
     buf_done(&r.seen);
 }
 
+#define PATCH_A "PATCH /api/v1/namespaces/ns/pods/a"
+#define NOBODY  "{\"metadata\":{},\"items\":[]}"
+
+/* Each time one page. The last list is given again and again, as is the last answer. */
+static const struct {
+    const char *lists[3];
+    unsigned answers[3];
+    const char *seen;
+    size_t n_lists, n_patches;
+} rounds[] = {
+    {{PAGE_OF("a", ""), NOBODY}, {200}, "ns/a ", 2, 1},
+    {{NOBODY}, {200}, "", 1, 0},
+    {{PAGE_OF("a", ""), NOBODY}, {404}, "ns/a gone ", 2, 1},
+    /* Another pod has the name, or somebody else writes to it all the time. */
+    {{PAGE_OF("a", ""), PAGE_OF("a", ""), NOBODY}, {409, 200}, "ns/a ", 3, 2},
+    {{PAGE_OF("a", ""), NOBODY}, {409}, "", 2, 1},
+    {{PAGE_OF("a", "")}, {409}, "ns/a! ", 5, 4},
+    /* It may not be. */
+    {{PAGE_OF("a", "")}, {403}, "ns/a! ", 2, 1},
+};
+
+static void P07_a_pod_is_ungated_only_when_its_gate_is_off(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE(rounds); i++) {
+        struct run r = {.api = fake_start(), .seen = BUF_INIT};
+        for (size_t k = 0; k < 3 && rounds[i].lists[k]; k++)
+            fake_answer(r.api, LIST, 200, rounds[i].lists[k]);
+        for (size_t k = 0; k < 3 && rounds[i].answers[k]; k++)
+            fake_answer(r.api, PATCH_A, rounds[i].answers[k], "{\"message\":\"why\"}");
+        run_as(&r, /* dry_run= */ false);
+        assert_int_equal(r.status, 0);
+        assert_string_equal(buf_str(&r.seen), rounds[i].seen);
+        assert_int_equal(fake_count(r.api, LIST), rounds[i].n_lists);
+        assert_int_equal(fake_count(r.api, PATCH_A), rounds[i].n_patches);
+        fake_stop(r.api);
+        buf_done(&r.seen);
+    }
+}
+
+static void what_was_let_go_is_said_when_the_list_fails(void **state)
+{
+    (void)state;
+    struct run r = {.api = fake_start(), .seen = BUF_INIT};
+    fake_answer(r.api, LIST, 200, PAGE_OF("a", "\"continue\":\"c1\""));
+    fake_answer(r.api, LIST, 400, "{\"message\":\"no such list\"}");
+    fake_answer(r.api, PATCH_A, 200, "{}");
+    run_as(&r, /* dry_run= */ false);
+    assert_int_equal(r.status, -1);
+    assert_non_null(strstr(r.err.text, "no such list"));
+    assert_string_equal(buf_str(&r.seen), "ns/a ");
+    fake_stop(r.api);
+    buf_done(&r.seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +191,8 @@ int main(void)
         cmocka_unit_test(a_list_that_cannot_go_on_begins_again),
         cmocka_unit_test(a_list_that_never_gets_to_its_end_is_an_error),
         cmocka_unit_test(a_list_that_is_always_too_old_is_an_error),
+        cmocka_unit_test(P07_a_pod_is_ungated_only_when_its_gate_is_off),
+        cmocka_unit_test(what_was_let_go_is_said_when_the_list_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
