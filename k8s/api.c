@@ -54,7 +54,8 @@ struct api {
     bool synced, gates;
     struct kind *kinds;
     size_t n_kinds;
-    usec_t deadline; /* USEC_NEVER until close() */
+    struct policies *policies; /* NULL: without gates */
+    usec_t deadline;           /* USEC_NEVER until close() */
 };
 
 static void post(struct api *a, struct gang_event *ev)
@@ -345,7 +346,7 @@ static void *run(void *arg)
     start_watches(a);
     start_kinds(a);
     if (a->gates)
-        discover_policies(a->client);
+        a->policies = policies_ask(a->client);
     while (a->deadline == USEC_NEVER || (writer_owes(a->writer) && usec_now() < a->deadline)) {
         usec_t limit = MAX_SLEEP;
         if (a->deadline != USEC_NEVER && a->deadline - usec_now() < limit)
@@ -395,6 +396,7 @@ static void api_free(struct api *a)
         free(a->kinds[i].resource);
     }
     free(a->kinds);
+    policies_free(a->policies);
     grouper_free(a->grouper);
     writer_free(a->writer);
     client_free(a->client);

@@ -115,29 +115,6 @@ void discover_again(struct discover *d)
     ask_later(d, d->absences++, ASK_FIRST);
 }
 
-static void on_policies(void *arg, const struct client_reply *reply)
-{
-    (void)arg;
-    cleanup_json json_t *list =
-        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
-    if (list && !has_resource(list, "mutatingadmissionpolicies"))
-        log_warning(
-            "gates.enabled: this API server has no MutatingAdmissionPolicy (Kubernetes 1.36 "
-            "or newer has it): no pod gets the scheduling gate, only those wait behind it "
-            "that are created with it",
-            "gate", GANG_GATE, NULL);
-}
-
-void discover_policies(struct client *c)
-{
-    client_send(c, &(struct client_request){.verb = "get",
-                                            .resource = "apis",
-                                            .method = "GET",
-                                            .path = "/apis/admissionregistration.k8s.io/v1",
-                                            .timeout = ASK_TIMEOUT,
-                                            .done = on_policies});
-}
-
 struct discover *discover_free(struct discover *d)
 {
     if (!d)
@@ -146,5 +123,75 @@ struct discover *discover_free(struct discover *d)
         client_cancel(d->client, d->call);
     client_timer_clear(d->client, &d->timer);
     free(d);
+    return NULL;
+}
+
+/* ---- policies ---- */
+
+struct policies {
+    struct client *client;
+    struct client_call *call;
+    struct client_timer timer;
+    int failures; /* in a row */
+};
+
+static void policies_failed(struct policies *p, const struct client_reply *reply)
+{
+    struct err err;
+    client_reply_error(reply, &err);
+    if (p->failures == 0)
+        log_warning("gates.enabled: cannot find out whether this API server has "
+                    "MutatingAdmissionPolicy, trying again",
+                    "error", err.text, NULL);
+    client_timer_set(p->client, &p->timer,
+                     usec_now() + client_backoff(p->client, p->failures++, RETRY_FIRST, ASK_MOST));
+}
+
+static void on_policies(void *arg, const struct client_reply *reply)
+{
+    struct policies *p = arg;
+    p->call = NULL;
+    if (!client_ok(reply) && (reply->error || reply->status != 404)) {
+        policies_failed(p, reply);
+        return;
+    }
+    cleanup_json json_t *list = json_loadb(reply->body, reply->len, 0, NULL);
+    if (!has_resource(list, "mutatingadmissionpolicies"))
+        log_warning(
+            "gates.enabled: this API server has no MutatingAdmissionPolicy (Kubernetes 1.36 "
+            "or newer has it): no pod gets the scheduling gate, only those wait behind it "
+            "that are created with it",
+            "gate", GANG_GATE, NULL);
+}
+
+static void ask_policies(void *arg)
+{
+    struct policies *p = arg;
+    p->call = client_send(p->client,
+                          &(struct client_request){.verb = "get",
+                                                   .resource = "apis",
+                                                   .method = "GET",
+                                                   .path = "/apis/admissionregistration.k8s.io/v1",
+                                                   .timeout = ASK_TIMEOUT,
+                                                   .done = on_policies,
+                                                   .arg = p});
+}
+
+struct policies *policies_ask(struct client *c)
+{
+    struct policies *p = xcalloc(1, sizeof *p);
+    *p = (struct policies){.client = c, .timer = {.fire = ask_policies, .arg = p}};
+    ask_policies(p);
+    return p;
+}
+
+struct policies *policies_free(struct policies *p)
+{
+    if (!p)
+        return NULL;
+    if (p->call)
+        client_cancel(p->client, p->call);
+    client_timer_clear(p->client, &p->timer);
+    free(p);
     return NULL;
 }

@@ -5,6 +5,9 @@
  *
  * found() is called with NULL once, when the first answer is "not served", and with a version when
  * it is served; then the asking ends until discover_again(). Client's thread.
+ *
+ * policies_ask() asks, until it is answered, whether the API server can set muster's scheduling
+ * gate by itself, and says it, once, where it cannot.
  */
 #ifndef MUSTER_K8S_DISCOVER_H
 #define MUSTER_K8S_DISCOVER_H
@@ -20,8 +23,11 @@ struct discover *discover_start(struct client *c, const struct dialect *dialect,
                                 void *arg);
 /* It was served and is no longer: ask again. */
 void discover_again(struct discover *d);
-/* Says it, once, where the API server cannot set muster's scheduling gate by itself. */
-void discover_policies(struct client *c);
 struct discover *discover_free(struct discover *d);
+
+struct policies;
+
+struct policies *policies_ask(struct client *c);
+struct policies *policies_free(struct policies *p);
 
 #endif

@@ -155,14 +155,19 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void open_cluster_with(struct fixture *x, const struct workload_rules *rules)
+static void open_cluster_as(struct fixture *x, struct api_options *options)
 {
     struct err err;
     struct cluster_sink sink = {on_event, x};
-    if (api_cluster_open(
-            &(struct api_options){.kubeconfig = x->config, .version = "1.2.3", .rules = rules},
-            &sink, &x->cluster, &err) < 0)
+    options->kubeconfig = x->config;
+    options->version = "1.2.3";
+    if (api_cluster_open(options, &sink, &x->cluster, &err) < 0)
         fail_msg("%s", err.text);
+}
+
+static void open_cluster_with(struct fixture *x, const struct workload_rules *rules)
+{
+    open_cluster_as(x, &(struct api_options){.rules = rules});
 }
 
 static void open_cluster(struct fixture *x)
@@ -397,6 +402,24 @@ static void W01_a_pod_without_a_podgroup_gets_one(void **state)
     x->cluster = NULL;
 }
 
+#define POLICIES "GET /apis/admissionregistration.k8s.io/v1"
+
+/* An API server that has no time at the start is asked again, until it has said it. */
+static void P07_whether_there_are_policies_is_asked_until_it_is_known(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, POLICIES, 503, "{}");
+    fake_answer(x->api, POLICIES, 401, "{}");
+    fake_answer(x->api, POLICIES, 200, "{\"resources\":[{\"name\":\"others\"}]}");
+    open_cluster_as(x, &(struct api_options){.gates = true});
+    usec_t until = usec_now() + 15 * USEC_PER_SEC;
+    while (fake_count(x->api, POLICIES) < 3 && usec_now() < until)
+        usleep(10000);
+    assert_int_equal(fake_count(x->api, POLICIES), 3);
+    assert_not_heard(x, "nothing"); /* a while */
+    assert_int_equal(fake_count(x->api, POLICIES), 3);
+}
+
 static void a_kubeconfig_that_is_missing_is_an_error(void **state)
 {
     struct fixture *x = *state;
@@ -424,6 +447,7 @@ int main(void)
         TEST(closing_keeps_its_deadline),
         TEST(metrics_are_printed),
         TEST(W01_a_pod_without_a_podgroup_gets_one),
+        TEST(P07_whether_there_are_policies_is_asked_until_it_is_known),
         TEST(a_kubeconfig_that_is_missing_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
