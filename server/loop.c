@@ -307,7 +307,8 @@ static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
     }
     struct call *call = calls_answer(l->calls, e, now);
     if (call) {
-        if (l->bound && e->kind == GANG_REPLY_BIND)
+        /* Who came in this very step, or is refused, has not waited for a Binding. */
+        if (l->bound && e->kind == GANG_REPLY_BIND && !*e->bind_reply.error && call->taken < now)
             samples_add(&l->metrics->bind_reply, nsec_now() - l->bound);
         call->next = NULL;
         *l->answered_end = call;

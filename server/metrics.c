@@ -28,6 +28,8 @@ void histogram_add(struct histogram *h, usec_t first, usec_t value)
 
 void samples_add(struct samples *s, int64_t ns)
 {
+    if (ns < 0) /* between clocks that were read a moment apart */
+        ns = 0;
     uint64_t nth = atomic_fetch_add_explicit(&s->count, 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&s->sum, (uint64_t)ns, memory_order_relaxed);
     atomic_store_explicit(&s->ns[nth % METRIC_SAMPLES],

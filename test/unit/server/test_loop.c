@@ -216,6 +216,39 @@ static void a_caller_gone_before_it_was_heard_is_never_counted(void **state)
     close(stays);
 }
 
+static void P05_what_took_no_time_is_never_a_long_time(void **state)
+{
+    struct server *s = *state;
+    struct samples *samples = &s->metrics.work[EXTENDER_BIND];
+    samples_add(samples, 500);
+    samples_add(samples, -500);
+    assert_int_equal(samples_quantile(samples, 1.0), 500);
+    assert_int_equal(atomic_load(&samples->sum), 500);
+}
+
+/* A call that comes in the same step as the result of a Binding has not waited for it. */
+static void P05_only_a_bind_that_waited_for_its_binding_counts(void **state)
+{
+    struct server *s = *state;
+    post_world(s, 2);
+    wait_ready(s);
+    pause_core_thread(s);
+    post(s, (struct gang_event){.kind = GANG_EV_BIND_DONE,
+                                .result = {.uid = xstrdup("u-other"), .node = xstrdup("n0")}});
+    int refused = send_bind(s, "nobody");
+    usleep(300000); /* it is posted by now */
+    atomic_store(&s->fake.paused, false);
+    cleanup_free char *why = bind_error(refused);
+    assert_true(strlen(why) > 0);
+    assert_int_equal(atomic_load(&s->metrics.bind_reply.count), 0);
+    int waits = send_bind(s, "single");
+    cleanup_free char *error = bind_error(waits);
+    assert_string_equal(error, "");
+    assert_int_equal(atomic_load(&s->metrics.bind_reply.count), 1);
+    close(refused);
+    close(waits);
+}
+
 static void a_hung_core_thread_fails_livez(void **state)
 {
     struct server *s = *state;
@@ -400,6 +433,8 @@ int main(void)
         TEST(the_end_under_load_is_orderly),
         TEST(broken_input_is_answered_as_kube_scheduler_reads_it),
         TEST(verbs_refuse_other_paths_and_methods),
+        TEST(P05_what_took_no_time_is_never_a_long_time),
+        TEST(P05_only_a_bind_that_waited_for_its_binding_counts),
         TEST(a_hung_core_thread_fails_livez),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
