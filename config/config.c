@@ -533,8 +533,7 @@ void config_json(const struct config *c, struct buf *out)
         const struct config_key *key = &keys[i];
         size_t in = section_len(key);
         bool first = i == 0 || !same_section(key, key - 1);
-        if (i && first && section_len(key - 1))
-            buf_putc(out, '}');
+        bool last = i + 1 == ARRAY_SIZE(keys) || !same_section(key, key + 1);
         if (i)
             buf_putc(out, ',');
         if (in && first) {
@@ -544,6 +543,8 @@ void config_json(const struct config *c, struct buf *out)
         buf_json(out, key->name + in, strlen(key->name + in));
         buf_putc(out, ':');
         value_json(c, key, out);
+        if (in && last)
+            buf_putc(out, '}');
     }
     buf_putc(out, '}');
 }
