@@ -32,6 +32,23 @@ func TestCRDInstalledLater(t *testing.T) {
 	}
 }
 
+// In a quiet cluster nothing makes kube-scheduler try a waiting member again: the
+// newer reason is written by muster.
+func TestWordsFollowTheReason(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, nil, testbed.Sigs)
+	c.Namespace(t, "ml")
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
+	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
+	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 3, testbed.GPUs(1))...)
+	c.Recorder.AllSay(t, gang, 3, "does not exist")
+	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 4, nil))
+	c.Recorder.AllSay(t, gang, 3, "gang ml/ddp: 3 of 4 members exist")
+	if told := m.Metrics(t).Sum("muster_api_requests_total", `verb="patch"`, `resource="pods/status"`); told < 3 {
+		t.Errorf("muster has written to %v pods", told)
+	}
+}
+
 // waitForGroup creates members, watches them wait, then makes the group.
 func waitForGroup(t *testing.T, c *testbed.Cluster, dialect testbed.Dialect, before func()) {
 	t.Helper()
