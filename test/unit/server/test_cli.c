@@ -147,8 +147,7 @@ static void serve_says_what_keeps_express_from_starting(void **state)
                   "   weight: 10, httpTimeout: 30s}\n"
                   "profiles:\n"
                   "- plugins: {filter: {disabled: [{name: NodePorts}]}}\n");
-    cleanup_free char *settings =
-        xasprintf("express: true\nschedulerConfig: %s\n", scheduler);
+    cleanup_free char *settings = xasprintf("express: true\nschedulerConfig: %s\n", scheduler);
     cleanup_file char *config = file_make(settings);
     cleanup_free char *words = xasprintf("serve --config %s", config);
     cleanup_buf struct buf out = BUF_INIT;
