@@ -146,6 +146,10 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void take_pod_gone(struct gang_core *core, struct pod *pod);
 /* The pod's shape follows its facts and claims. Its slot stays if the node still does. */
 void pod_reshape(struct gang_core *core, struct pod *pod);
+/* A watch fell behind, or has caught up. */
+void take_watch(struct gang_core *core, enum gang_watch of, bool behind);
+/* Why the picture may be old, in words; NULL: it is not. */
+const char *picture_doubt(const struct gang_core *core);
 /* A pod that filter brought before the watch did. */
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);

@@ -27,6 +27,7 @@
     X(CLAIM_SET, "a PersistentVolumeClaim exists, or where it may be used changed")                \
     X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
     X(SYNCED, "every list was read once: the picture is whole")                                    \
+    X(WATCH, "the watch of nodes or of pods fell behind, or has caught up")                        \
     X(FILTER, "kube-scheduler asks which of these nodes will do")                                  \
     X(PRIORITIZE, "kube-scheduler asks how good these nodes are")                                  \
     X(PREEMPT, "kube-scheduler asks which of these preemptions may go on")                         \
@@ -53,6 +54,9 @@ enum gang_outcome {
     OUTCOME_UNBOUND, /* POD_READ only: the pod exists and has no node */
 };
 
+/* Watches of which the core wants to know whether what they have shown is what there is. */
+enum gang_watch { GANG_WATCH_NODES, GANG_WATCH_PODS, GANG_WATCHES };
+
 struct gang_event {
     enum gang_event_kind kind;
     uint64_t id;       /* calls */
@@ -65,6 +69,10 @@ struct gang_event {
         struct gang_claim_facts *claim; /* CLAIM_SET; owned */
         /* NODE_GONE, CLASS_GONE (name), POD_GONE, CLAIM_GONE (ns, name), GROUP_GONE (all); owned */
         struct gang_ref gone;
+        struct {
+            enum gang_watch of;
+            bool behind; /* else it follows; so does one of which nothing was ever said */
+        } watch;         /* WATCH */
         struct {
             char *ns, *name, *uid, *node; /* BIND; owned */
         } bind;

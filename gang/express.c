@@ -71,6 +71,9 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
 {
     if (core->model.wrong)
         return core->model.wrong;
+    const char *old = picture_doubt(core);
+    if (old)
+        return old;
     if (gang->state != GANG_PLANNED)
         return "a part of it is bound, or it has no plan";
     if (gang->hoping || gang_lacks(core, gang, STAGE_PLANNED) > 0)

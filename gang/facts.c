@@ -413,6 +413,7 @@ void gang_event_done(struct gang_event *ev)
         free(STEAL(ev->result.text));
         break;
     case GANG_EV_SYNCED:
+    case GANG_EV_WATCH:
     case GANG_EV_CALL_CLOSED:
     case GANG_EV_TICK:
     case GANG_EV_STOP:

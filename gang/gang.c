@@ -137,6 +137,9 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         map_for_each (e, &core->pods)
             gate_alone(core, e->value);
         break;
+    case GANG_EV_WATCH:
+        take_watch(core, ev->watch.of, ev->watch.behind);
+        break;
     case GANG_EV_CALL_CLOSED:
         call_closed(core, ev->id);
         break;

@@ -10,7 +10,8 @@
  * The two see changes at different times, so a difference counts when it stands a second look: the
  * same node and rule, for a pod of the same shape, LOOK_AGAIN after the first, while nothing about
  * the node changed for that long. Nodes are left out where the answer is open: a member may have
- * been assumed there, or a pod nominated.
+ * been assumed there, or a pod nominated. Nothing is compared while the picture here is old, or
+ * kube-scheduler's may be.
  */
 #include "base/hash.h"
 #include "gang/core.h"
@@ -20,6 +21,10 @@
 #define LOOK_AGAIN USEC_PER_SEC
 /* For so long a pod that filter let through may be assumed there, whatever became of its place. */
 #define PASSING_LIMIT (60 * USEC_PER_SEC)
+/* What ended our watches may have ended kube-scheduler's, whose pauses double too: it may be behind
+ * for twice as long again, and no longer than the longest pause of client-go, with its jitter. */
+#define ITS_TIMES   2
+#define ITS_LONGEST (60 * USEC_PER_SEC)
 /* Nodes that are looked at in a millisecond, and at once: a hundredth of the core's time. */
 #define LOOKS_PER_MSEC 100
 #define LOOKS_MAX      100000
@@ -248,6 +253,16 @@ static bool may_look(struct gang_core *core, int64_t cost)
     return true;
 }
 
+/* Both pictures are of now. */
+static bool may_compare(const struct gang_core *core)
+{
+    if (picture_doubt(core))
+        return false;
+    usec_t its = ITS_TIMES * (core->follows_since - core->behind_since);
+    usec_t wait = LOOK_AGAIN + (its < ITS_LONGEST ? its : ITS_LONGEST);
+    return !core->follows_since || core->now - core->follows_since >= wait;
+}
+
 /* The pod as kube-scheduler has it is the pod as the watch has it. */
 static bool same_pod(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
 {
@@ -285,7 +300,8 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
 {
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
     bool sample = ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists;
-    if (ev->n_names == 0 || own_call || sample || pod->call || pod_beyond_model(core, pod))
+    if (ev->n_names == 0 || own_call || sample || pod->call || !may_compare(core) ||
+        pod_beyond_model(core, pod))
         return;
     int64_t cost = (int64_t)core->n_ids * (pod->facts->n_spreads ? 8 : 1);
     if (!may_look(core, cost))

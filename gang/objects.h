@@ -402,7 +402,10 @@ struct gang_core {
     char **scheduler_names;
     usec_t now;
     bool synced, stopping;
-    bool sweep; /* a deleted node may be bare now */
+    bool behind[GANG_WATCHES];
+    usec_t behind_since;  /* when the first of them fell behind last, */
+    usec_t follows_since; /* and when the last had caught up; 0: none was ever behind */
+    bool sweep;           /* a deleted node may be bare now */
     uint64_t steps;
     uint64_t clock;  /* counts changes of the picture */
     uint64_t freed;  /* clock when capacity last grew anywhere */

@@ -183,6 +183,17 @@ static void feed_synced(void *arg)
     check_synced(feed->api);
 }
 
+static void feed_behind(void *arg, bool behind)
+{
+    static const enum gang_watch watches[] = {
+        [SOURCE_NODES] = GANG_WATCH_NODES, [SOURCE_PODS] = GANG_WATCH_PODS};
+    struct feed *feed = arg;
+    struct gang_event ev = {.kind = GANG_EV_WATCH};
+    ev.watch.of = watches[feed - feed->api->feeds];
+    ev.watch.behind = behind;
+    post(feed->api, &ev);
+}
+
 /* Without those that are not `needed` plans are worse, but no less kept: when they may not be read,
  * the watch says so once and muster goes on, as where they are not served. */
 static const struct source {
@@ -222,6 +233,7 @@ static void start_watches(struct api *a)
                                                 .set = s->set,
                                                 .gone = s->gone,
                                                 .synced = feed_synced,
+                                                .behind = s->needed ? feed_behind : NULL,
                                                 .missing = s->needed ? NULL : feed_synced,
                                                 .forbidden = s->needed ? NULL : feed_synced,
                                                 .arg = feed});

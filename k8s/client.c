@@ -192,9 +192,7 @@ static size_t on_data(char *data, size_t one, size_t len, void *arg)
 {
     struct client_call *call = arg;
     (void)one; /* always 1 */
-    long status = 0;
-    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
-    return client_take_data(call, status, data, len) ? len : 0;
+    return client_take_data(call, client_status(call), data, len) ? len : 0;
 }
 
 /*
@@ -338,6 +336,13 @@ struct client_call *client_send(struct client *c, const struct client_request *r
     return call;
 }
 
+long client_status(const struct client_call *call)
+{
+    long status = 0;
+    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
 void client_cancel(struct client *c, struct client_call *call)
 {
     api_metrics_request(c->metrics, call->verb, call->resource, 0, usec_now() - call->started);
@@ -410,8 +415,7 @@ static void finish(struct client_call *call, long status, const char *error)
 
 static void finish_transfer(struct client_call *call, CURLcode code)
 {
-    long status = 0;
-    curl_easy_getinfo(call->easy, CURLINFO_RESPONSE_CODE, &status);
+    long status = client_status(call);
     const char *error = *call->error ? call->error : curl_easy_strerror(code);
     finish(call, status, code == CURLE_OK ? NULL : error);
 }

@@ -78,6 +78,8 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
 struct client *client_free(struct client *c);
 
 struct client_call *client_send(struct client *c, const struct client_request *request);
+/* The status of a reply that is still coming, of a call that is `alone`; 0: none has come yet. */
+long client_status(const struct client_call *call);
 /* The call is gone and will not call back. */
 void client_cancel(struct client *c, struct client_call *call);
 

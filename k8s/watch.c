@@ -16,6 +16,11 @@
 #define PAGE_JSON       500                 /* a page of JSON is a tree of ten times its size */
 #define PAGE_PROTO      2000
 #define FRAME_HEAD      4 /* a frame of a protobuf watch begins with its length */
+/* How often a watch that is behind is looked at, and how long one that was answered may take to
+ * send what came before. */
+#define CATCH_UP (500 * USEC_PER_MSEC)
+/* kube-apiserver sends a bookmark a minute. */
+#define MAX_PAUSE (75 * USEC_PER_SEC)
 
 /* There is one for each object of the cluster, so it is small: versions and UIDs are only compared,
  * and digests of them will do; the name is the key. */
@@ -34,7 +39,10 @@ struct watch {
     struct map known; /* "ns/name" -> struct known */
 
     struct client_call *call;
-    struct client_timer retry, silence;
+    struct client_timer retry, silence, look;
+    bool watching; /* `call` is the watch */
+    bool answered; /* it was when it was looked at last */
+    bool behind;
     bool relist; /* what comes after the pause is a list */
     bool was_synced;
     bool warned;    /* 403 was logged */
@@ -206,6 +214,39 @@ static void recovered(struct watch *w)
         log_info("watch works again", "resource", w->o.resource, NULL);
     w->troubled = false;
     w->failures = 0;
+}
+
+/* ---- how old it is ---- */
+
+static void tell_behind(struct watch *w, bool behind)
+{
+    if (w->o.behind && w->behind != behind)
+        w->o.behind(w->o.arg, behind);
+    w->behind = behind;
+}
+
+static void look_again(struct watch *w, usec_t at)
+{
+    if (w->o.behind)
+        client_timer_set(w->client, &w->look, at);
+}
+
+static void on_look(void *arg)
+{
+    struct watch *w = arg;
+    usec_t now = usec_now(), due = w->heard + w->o.max_pause;
+    bool was = w->answered;
+    w->answered = w->watching && now < due && client_status(w->call) == 200;
+    tell_behind(w, !w->answered || !was);
+    look_again(w, w->behind ? now + CATCH_UP : due);
+}
+
+/* It has only just begun, or has ended. */
+static void fall_behind(struct watch *w)
+{
+    w->answered = false;
+    tell_behind(w, true);
+    look_again(w, usec_now() + CATCH_UP);
 }
 
 /* ---- list ---- */
@@ -499,6 +540,8 @@ static void on_watch_done(void *arg, const struct client_reply *reply)
 {
     struct watch *w = arg;
     w->call = NULL;
+    w->watching = false;
+    fall_behind(w);
     client_timer_clear(w->client, &w->silence);
     api_metrics_count(w->metrics, "watch_restarts_total", "resource", w->o.resource);
     struct err err;
@@ -561,6 +604,8 @@ static void watch_begin(struct watch *w)
                                                               .done = on_watch_done,
                                                               .arg = w});
     client_timer_set(w->client, &w->silence, w->heard + w->o.max_silence);
+    w->watching = true;
+    fall_behind(w);
 }
 
 /* ---- life ---- */
@@ -581,8 +626,11 @@ struct watch *watch_start(struct client *c, struct api_metrics *metrics,
         w->o.max_page = (size_t)64 << 20;
     if (!w->o.max_silence)
         w->o.max_silence = 150 * USEC_PER_SEC;
+    if (!w->o.max_pause)
+        w->o.max_pause = MAX_PAUSE;
     w->retry = (struct client_timer){.fire = on_retry, .arg = w};
     w->silence = (struct client_timer){.fire = on_silence, .arg = w};
+    w->look = (struct client_timer){.fire = on_look, .arg = w};
     list_page(w);
     return w;
 }
@@ -595,6 +643,7 @@ struct watch *watch_stop(struct watch *w, bool forget_all)
         client_cancel(w->client, w->call);
     client_timer_clear(w->client, &w->retry);
     client_timer_clear(w->client, &w->silence);
+    client_timer_clear(w->client, &w->look);
     map_for_each (e, &w->known) {
         if (forget_all)
             take_back(w, e->key, e->value);

@@ -6,7 +6,11 @@
  *   2. Each object that is new or has changed is given to set(), each that vanished to gone(); a
  *      list that has to be read again is given as the difference to what was known.
  *   3. synced() is called when a first list is whole, and only then.
- *   4. watch_stop() ends it; with `forget` everything known is given to gone() first.
+ *   4. behind(true) is called when what was given may not be all there is any more, behind(false)
+ *      when it is again: the server has answered the watch, and had half a second to send what came
+ *      meanwhile. It is behind from the end of one watch on, and when there was no word for longer
+ *      than bookmarks come.
+ *   5. watch_stop() ends it; with `forget` everything known is given to gone() first.
  *
  * Connection lost, reply cut, 410 Gone, ERROR events, unreadable lines: handled inside, with
  * growing, jittered pauses. resourceVersion is opaque text. Belongs to the client's thread; set()
@@ -34,16 +38,18 @@ struct watch_options {
     int (*set)(void *arg, json_t *object, struct err *err);
     void (*gone)(void *arg, const char *ns, const char *name);
     void (*synced)(void *arg);
+    void (*behind)(void *arg, bool behind); /* NULL: nobody wants to know */
     /* The server does not know this resource (any more): the watch has stopped and is to be
      * freed with watch_stop(), but not inside this call. NULL: it is asked again. */
     void (*missing)(void *arg);
     /* The server refuses the list (403); it is asked again. May be NULL. */
     void (*forbidden)(void *arg);
     void *arg;
-    /* 0: the defaults (500 objects, 2,000 in protobuf, 16 MiB, 64 MiB, 150 s). */
+    /* 0: the defaults (500 objects, 2,000 in protobuf, 16 MiB, 64 MiB, 150 s, 75 s). */
     int page;
     size_t max_line, max_page;
-    usec_t max_silence; /* a watch that says nothing for so long is begun again */
+    usec_t max_silence; /* a watch that says nothing for so long is begun again, */
+    usec_t max_pause;   /* and for so long is behind */
 };
 
 struct watch *watch_start(struct client *c, struct api_metrics *metrics,

@@ -55,6 +55,7 @@ static const char *const outcomes[] = {[OUTCOME_OK] = "ok",
                                        [OUTCOME_REFUSED] = "refused",
                                        [OUTCOME_UNCLEAR] = "unclear",
                                        [OUTCOME_UNBOUND] = "unbound"};
+static const char *const watches[] = {[GANG_WATCH_NODES] = "nodes", [GANG_WATCH_PODS] = "pods"};
 static const char *const states[] = {
 #define X(id, name, help) name,
     GANG_STATES(X)
@@ -261,6 +262,11 @@ static const struct record_field result_fields[] = {
     PART(gang_event, result, outcome, ENUM, .words = outcomes, .n_words = ARRAY_SIZE(outcomes)),
 };
 static const struct record_type result = {TYPE(gang_event, result_fields)};
+static const struct record_field watch_fields[] = {
+    PART(gang_event, watch, of, ENUM, .words = watches, .n_words = ARRAY_SIZE(watches)),
+    PART(gang_event, watch, behind, BOOL),
+};
+static const struct record_type watch = {TYPE(gang_event, watch_fields)};
 
 static const struct record_field event_node = OWNED(gang_event, node, &record_node),
                                  event_pod = OWNED(gang_event, pod, &record_pod),
@@ -269,8 +275,11 @@ static const struct record_field event_node = OWNED(gang_event, node, &record_no
                                  event_claim = OWNED(gang_event, claim, &record_claim),
                                  event_gone = INSIDE(gang_event, gone, &ref),
                                  event_bind = {.name = "bind", .kind = RECORD_INSIDE, .of = &bind},
-                                 event_result = {
-                                     .name = "result", .kind = RECORD_INSIDE, .of = &result};
+                                 event_result = {.name = "result",
+                                                 .kind = RECORD_INSIDE,
+                                                 .of = &result},
+                                 event_watch = {
+                                     .name = "watch", .kind = RECORD_INSIDE, .of = &watch};
 
 const struct record_field *record_event_field(enum gang_event_kind kind)
 {
@@ -283,6 +292,7 @@ const struct record_field *record_event_field(enum gang_event_kind kind)
         [GANG_EV_FILTER] = &event_pod,       [GANG_EV_PRIORITIZE] = &event_pod,
         [GANG_EV_PREEMPT] = &event_pod,      [GANG_EV_BIND] = &event_bind,
         [GANG_EV_BIND_DONE] = &event_result, [GANG_EV_POD_READ] = &event_result,
+        [GANG_EV_WATCH] = &event_watch,
     };
     return fields[kind];
 }

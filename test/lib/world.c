@@ -192,6 +192,14 @@ void world_sync(struct world *w)
     step_one(w, (struct gang_event){.kind = GANG_EV_SYNCED});
 }
 
+void world_watch(struct world *w, enum gang_watch of, bool behind)
+{
+    struct gang_event ev = {.kind = GANG_EV_WATCH};
+    ev.watch.of = of;
+    ev.watch.behind = behind;
+    step_one(w, ev);
+}
+
 void world_stop(struct world *w)
 {
     step_one(w, (struct gang_event){.kind = GANG_EV_STOP});

@@ -72,6 +72,7 @@ struct world *world_new_with(struct gang_config config, bool synced);
 void world_free(struct world *w);
 void world_step(struct world *w, struct gang_event *events, size_t n);
 void world_sync(struct world *w);
+void world_watch(struct world *w, enum gang_watch of, bool behind);
 
 void world_node(struct world *w, const char *name, int gpus);
 /* Takes the facts. */

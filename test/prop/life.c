@@ -34,6 +34,8 @@ void let_time_pass(struct model *m, usec_t t)
 {
     usec_t to = m->now + t, next = gang_core_next(m->core);
     watch_catches_up(m, to);
+    if (t > 0)
+        objects_notice(m);
     model_step(m);
     oracle_steered(m, /* before= */ true);
     while ((next = gang_core_next(m->core)) <= to) {
@@ -133,6 +135,7 @@ static void do_rebuild(struct model *m, const struct op *op)
 {
     (void)op;
     objects_show_all(m);
+    objects_notice(m);
     model_step(m);
     oracle_rebuild(m);
 }

@@ -53,6 +53,7 @@ void model_start_core(struct model *m)
     m->gates = op_get(&m->config, A_GATES, 0);
     m->max_holds = config.max_holds;
     m->steering = config.steering;
+    memset(m->behind, 0, sizeof m->behind);
     m->core = gang_core_free(m->core);
     m->twin = gang_core_free(m->twin);
     m->core = gang_core_new(&config);

@@ -140,11 +140,12 @@ struct model {
     size_t n_queue;
     int cursor; /* the pod that was tried last */
     int line;
-    bool kinds;    /* there was a member with a label that all must share */
-    bool closed;   /* the express lane, when the step began */
-    bool lies;     /* the scheduler has hidden nodes, or one of the two was behind */
-    bool calm;     /* all goes well: the operation under way is that one */
-    struct op did; /* the operation under way, with the names that were chosen */
+    bool kinds;                /* there was a member with a label that all must share */
+    bool closed;               /* the express lane, when the step began */
+    bool lies;                 /* the scheduler has hidden nodes, or was behind */
+    bool behind[GANG_WATCHES]; /* as the core was told */
+    bool calm;                 /* all goes well: the operation under way is that one */
+    struct op did;             /* the operation under way, with the names that were chosen */
     bool did_something;
     struct ops *trace; /* what was done, with names; NULL: not kept */
     bool loud;
@@ -210,6 +211,9 @@ void node_left(const struct model *m, int n, int64_t left[RESOURCES]);
 bool node_allows(const struct model *m, int p, int n);
 void objects_show(struct model *m, char class, int i);
 void objects_show_all(struct model *m);
+/* The core hears of watches that are late, or not any more: of what is late for a moment it does
+ * not. To be called before time passes. */
+void objects_notice(struct model *m);
 /* The pod is bound by whoever it was. */
 void pod_bound(struct model *m, int p, int n);
 void group_excuse(struct model *m, int g);

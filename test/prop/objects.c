@@ -271,6 +271,28 @@ void objects_show_all(struct model *m)
         objects_show(m, class, i);
 }
 
+static void notice(struct model *m, enum gang_watch of, bool behind)
+{
+    if (m->behind[of] == behind)
+        return;
+    m->behind[of] = behind;
+    struct gang_event ev = {.kind = GANG_EV_WATCH};
+    ev.watch.of = of;
+    ev.watch.behind = behind;
+    model_tell(m, ev, -1);
+}
+
+void objects_notice(struct model *m)
+{
+    bool nodes = false, pods = false;
+    for (int n = 0; n < NODES; n++)
+        nodes |= m->nodes[n].dirty;
+    for (int p = 0; p < PODS; p++)
+        pods |= m->pods[p].dirty == CHANGED;
+    notice(m, GANG_WATCH_NODES, nodes);
+    notice(m, GANG_WATCH_PODS, pods);
+}
+
 static void changed(struct model *m, char class, int i, const struct op *op)
 {
     if (class == 'p')

@@ -197,6 +197,8 @@ void oracle_unasked(struct model *m, int p, int n)
         model_fail(m, "express", "p%d is bound unasked, and no watch has shown it", p);
     if (m->closed)
         model_fail(m, "express", "p%d is bound unasked, and the lane is closed", p);
+    if (m->behind[GANG_WATCH_NODES] || m->behind[GANG_WATCH_PODS])
+        model_fail(m, "express", "p%d is bound unasked, and a watch is behind", p);
     if (t->dirty != CHANGED && !m->nodes[n].dirty && !node_allows(m, p, n))
         model_fail(m, "express", "p%d is bound unasked to %s, which refuses it", p, node_name(n));
     for (int i = 0; i < PODS; i++) {

@@ -58,6 +58,10 @@ void say_event(struct buf *b, const struct gang_event *ev)
     case GANG_EV_BIND:
         buf_printf(b, " #%" PRIu64 " %s to %s", ev->id, ev->bind.uid, ev->bind.node);
         break;
+    case GANG_EV_WATCH:
+        buf_printf(b, " of %s %s", ev->watch.of == GANG_WATCH_NODES ? "nodes" : "pods",
+                   ev->watch.behind ? "is behind" : "follows");
+        break;
     case GANG_EV_CALL_CLOSED:
         buf_printf(b, " #%" PRIu64, ev->id);
         break;

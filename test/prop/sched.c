@@ -177,18 +177,6 @@ static bool try_nominated(struct model *m, int p, int *refused)
            t->node >= 0;
 }
 
-/* Muster's picture is not the scheduler's. */
-static bool watch_is_late(const struct model *m)
-{
-    for (int n = 0; n < NODES; n++)
-        if (m->nodes[n].dirty)
-            return true;
-    for (int p = 0; p < PODS; p++)
-        if (m->pods[p].dirty == CHANGED || m->pods[p].ghost || m->pods[p].lost >= 0)
-            return true;
-    return false;
-}
-
 static void filter_pod(struct model *m, int p, const struct op *op)
 {
     struct pod_truth *t = &m->pods[p];
@@ -198,7 +186,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     if (try_nominated(m, p, &refused))
         return;
     t->sleep = AWAKE;
-    m->lies |= hidden != 0 || watch_is_late(m);
+    m->lies |= hidden != 0;
     for (int n = 0; n < NODES; n++) {
         if (sched_fits(m, p, n) && !(hidden >> n & 1))
             names[n_names++] = node_name(n);

@@ -349,6 +349,33 @@ static void a_gang_that_lost_a_member_after_its_commit_goes_the_normal_way(void 
     world_free(w);
 }
 
+static void while_a_watch_is_behind_every_member_comes_to_bind(void **state)
+{
+    (void)state;
+    for (enum gang_watch of = 0; of < GANG_WATCHES; of++) {
+        struct world *w = pair_world();
+        world_members(w, "g", 0, 2, 1);
+        world_watch(w, of, true); /* "b" may be cordoned, full or gone */
+        goes_the_normal_way(w);
+    }
+}
+
+static void a_watch_that_has_caught_up_opens_the_lane_to_who_waits_at_bind(void **state)
+{
+    (void)state;
+    struct world *w = pair_world();
+    world_members(w, "g", 0, 2, 1);
+    world_watch(w, GANG_WATCH_NODES, true);
+    world_watch(w, GANG_WATCH_PODS, true);
+    world_try(w, "g-0");
+    world_watch(w, GANG_WATCH_PODS, false);
+    assert_int_equal(w->n_bindings, 0);
+    world_watch(w, GANG_WATCH_NODES, false);
+    assert_int_equal(w->n_bindings, 2);
+    assert_int_equal(express_bindings(w), 1);
+    world_free(w);
+}
+
 /* ---- kube-scheduler has not heard of it yet ---- */
 
 static void a_member_bound_unasked_is_sent_to_its_node(void **state)
@@ -711,6 +738,8 @@ int main(void)
         cmocka_unit_test(members_that_are_hoped_for_are_waited_for),
         cmocka_unit_test(extras_with_a_place_are_bound_with_the_others),
         cmocka_unit_test(a_gang_that_lost_a_member_after_its_commit_goes_the_normal_way),
+        cmocka_unit_test(while_a_watch_is_behind_every_member_comes_to_bind),
+        cmocka_unit_test(a_watch_that_has_caught_up_opens_the_lane_to_who_waits_at_bind),
         cmocka_unit_test(a_member_bound_unasked_is_sent_to_its_node),
         cmocka_unit_test(a_bind_of_a_member_bound_unasked_to_another_node_is_refused),
         cmocka_unit_test(its_node_not_on_offer_is_no_node),

@@ -274,6 +274,56 @@ static void an_old_token_is_renewed_at_once(void **state)
 }
 
 /* Any user may put a NUL into an annotation; kube-apiserver serves it as \\u0000. */
+static void on_behind(void *arg, bool behind)
+{
+    buf_puts(&((struct fixture *)arg)->heard, behind ? "behind " : "follows ");
+}
+
+static void a_watch_is_behind_until_the_next_is_answered(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", POD("a", "1", "u")));
+    fake_stream(x->api, WATCH, BOOKMARK("8"), FAKE_OPEN);
+    fake_answer(x->api, WATCH, 500, "oops");
+    fake_stream(x->api, WATCH, EVENT("ADDED", POD("b", "9", "u")), FAKE_OPEN);
+    start(x, (struct watch_options){.behind = on_behind});
+    run_until(x, heard(x, "+a@1 synced behind follows "));
+    fake_push(x->api, WATCH, "", FAKE_CUT);
+    run_until(x, heard(x, "+a@1 synced behind follows behind "));
+    assert_int_equal(fake_count(x->api, WATCH), 1);
+    run_until(x, heard(x, "+a@1 synced behind follows behind +b@9 follows "));
+    assert_int_equal(fake_count(x->api, WATCH), 3);
+}
+
+static void a_list_that_is_read_again_is_behind_until_it_is_watched(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    fake_answer_late(x->api, LIST, 200, LIST_OF("9", POD("a", "8", "u")));
+    fake_stream(x->api, WATCH, BOOKMARK("8"), FAKE_OPEN);
+    fake_stream(x->api, WATCH, BOOKMARK("9"), FAKE_OPEN);
+    start(x, (struct watch_options){.behind = on_behind});
+    run_until(x, heard(x, "synced behind follows "));
+    fake_push(x->api, WATCH, GONE_410, FAKE_OPEN);
+    run_until(x, fake_count(x->api, LIST) == 2);
+    run_for(x, 1200 * USEC_PER_MSEC); /* the list does not come */
+    assert_true(heard(x, "synced behind follows behind "));
+    fake_release(x->api);
+    run_until(x, heard(x, "synced behind follows behind +a@8 follows "));
+}
+
+static void a_watch_without_a_word_is_behind_until_it_says_one(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, LIST, 200, LIST_OF("7", ""));
+    fake_stream(x->api, WATCH, BOOKMARK("8"), FAKE_OPEN);
+    start(x, (struct watch_options){.behind = on_behind, .max_pause = 1500 * USEC_PER_MSEC});
+    run_until(x, heard(x, "synced behind follows behind "));
+    fake_push(x->api, WATCH, BOOKMARK("9"), FAKE_OPEN);
+    run_until(x, heard(x, "synced behind follows behind follows "));
+    assert_int_equal(fake_count(x->api, WATCH), 1);
+}
+
 static void a_nul_in_an_object_blinds_nobody(void **state)
 {
     (void)state;
@@ -313,6 +363,9 @@ int main(void)
         TEST(a_missing_right_is_reported_and_waited_for),
         TEST(a_resource_that_is_not_served_is_said_to_be_missing),
         TEST(an_old_token_is_renewed_at_once),
+        TEST(a_watch_is_behind_until_the_next_is_answered),
+        TEST(a_list_that_is_read_again_is_behind_until_it_is_watched),
+        TEST(a_watch_without_a_word_is_behind_until_it_says_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
