@@ -403,6 +403,11 @@ void batch_timer_fired(struct gang_core *core);
 void answer_filter(struct gang_core *core, struct gang_event *ev);
 void answer_prioritize(struct gang_core *core, const struct gang_event *ev);
 void answer_preempt(struct gang_core *core, const struct gang_event *ev);
+/* Nodes that are not in the list say nothing: kube-scheduler may not have looked at them. */
+static inline bool is_sample(const struct gang_core *core, const struct gang_event *ev)
+{
+    return ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists;
+}
 /* Marks the offered nodes with their place in the list: node->offered is core->offers then. */
 void look_up_names(struct gang_core *core, const struct gang_event *ev);
 /* As many members of its gang as its maximum allows are placed. */
@@ -446,6 +451,14 @@ void passing_begin(struct gang_core *core, struct pod *pod);
 /* Nobody knows whether filter did, before this life. */
 void passing_maybe(struct gang_core *core, struct pod *pod);
 void passing_end(struct pod *pod);
+/* For all that is known it is on its way between the two. */
+bool is_passing(const struct gang_core *core, const struct pod *pod);
+/* For so long kube-scheduler may be busy with a pod that filter let through, whatever became of its
+ * place: one with volumes waits for them (VolumeBinding's bindTimeoutSeconds is 600 by default). */
+static inline usec_t pod_busy_time(const struct pod *pod)
+{
+    return (pod->facts->has_pvc ? 660 : 60) * USEC_PER_SEC;
+}
 
 /* ---- status.c ---- */
 /* A warning that is about the pod. */

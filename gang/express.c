@@ -19,18 +19,18 @@
 #include "gang/core.h"
 #include "gang/rules.h"
 
-/* For so long after the last Binding that nobody asked for kube-scheduler may not have heard of it,
- * or have let a pod through before it did; one with volumes may wait for them meanwhile
- * (VolumeBinding's bindTimeoutSeconds is 600 by default). */
-#define HEARD_OF         (60 * USEC_PER_SEC)
-#define HEARD_OF_VOLUMES (660 * USEC_PER_SEC)
+/* On a node, at bind, or on its way. */
+static bool is_somewhere(const struct gang_core *core, const struct pod *pod)
+{
+    return pod->node || pod->call || is_passing(core, pod);
+}
 
 const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod)
 {
     if (pod->facts->inexact)
         return pod->facts->inexact;
     list_for_each (other, &core->shunning, struct pod, in_shunning)
-        if (other != pod && gang_shuns(other->facts, pod->facts))
+        if (other != pod && is_somewhere(core, other) && gang_shuns(other->facts, pod->facts))
             return "anti-affinity of another pod that is not over hosts";
     return NULL;
 }
@@ -92,12 +92,12 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
 }
 
 /* Where the rules here have turned out not to be kube-scheduler's, they refuse nothing any longer
- * than need be. */
+ * than need be: it may not have heard of the last Binding that nobody asked for, or have let the
+ * pod through before it did. */
 static bool may_be_unheard(const struct gang_core *core, const struct pod *pod)
 {
-    usec_t since = core->now - core->model.wrong_at;
     return core->config.express &&
-           (!core->model.wrong || since < (pod->facts->has_pvc ? HEARD_OF_VOLUMES : HEARD_OF));
+           (!core->model.wrong || core->now - core->model.wrong_at < pod_busy_time(pod));
 }
 
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)

@@ -182,7 +182,7 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
                         const char *nominated, bool declined)
 {
     struct slot *slot = pod->slot;
-    if (ev->n_names < SAMPLE_SIZE) {
+    if (!is_sample(core, ev)) {
         believe(core, pod, ev, true);
     } else if (!declined && str_eq(nominated, slot->node->name)) {
         believe(core, pod, ev, false);
@@ -196,7 +196,7 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
  * their way, who may have taken the last room there themselves. */
 static void vouch(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
 {
-    if (!core->config.express || (ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists))
+    if (!core->config.express || is_sample(core, ev))
         return;
     look_up_names(core, ev);
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang)
@@ -334,7 +334,8 @@ static void filter_bound(struct gang_core *core, struct pod *pod, const struct g
 {
     int at = pod->node ? index_of(ev, pod->node->name) : -1;
     if (at >= 0) {
-        passing_begin(core, pod);
+        if (pod->charge == CHARGE_BINDING) /* else its charge says all */
+            passing_begin(core, pod);
         reply_one(core, ev, (uint32_t)at);
     } else if (pod->charge == CHARGE_BINDING) { /* it may still be refused: it is asked for again */
         reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));

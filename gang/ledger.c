@@ -156,8 +156,8 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         node_joined(core, node, pod->shape, 1);
         if (pod->facts->n_shuns && list_empty(&pod->in_shunning))
             list_push(&core->shunning, &pod->in_shunning);
-        passing_end(pod);
     }
+    passing_end(pod); /* it is here, whatever calls come for it */
     pod->charge = how;
     nomination_note(core, pod);
 }

@@ -19,8 +19,6 @@
 
 /* Between the two looks, and from the last change of the node to the first of them. */
 #define LOOK_AGAIN USEC_PER_SEC
-/* For so long a pod that filter let through may be assumed there, whatever became of its place. */
-#define PASSING_LIMIT (60 * USEC_PER_SEC)
 /* What ended our watches may have ended kube-scheduler's, whose pauses double too: it may be behind
  * for twice as long again, and no longer than the longest pause of client-go, with its jitter. */
 #define ITS_TIMES   2
@@ -28,6 +26,10 @@
 /* Nodes that are looked at in a millisecond, and at once: a hundredth of the core's time. */
 #define LOOKS_PER_MSEC 100
 #define LOOKS_MAX      100000
+/* Where a rule is missing, many nodes differ for many shapes: a few of each are enough, and those
+ * not seen for so long make place. */
+#define SUSPECTS_OF_SHAPE 8
+#define SUSPECT_LIMIT     (60 * USEC_PER_SEC)
 
 /* ---- what may be under way ---- */
 
@@ -60,11 +62,20 @@ void passing_end(struct pod *pod)
     list_remove(&pod->in_passing);
 }
 
-static bool any_passing(const struct gang_core *core)
+bool is_passing(const struct gang_core *core, const struct pod *pod)
 {
-    return !list_empty(&core->passing) &&
-           CONTAINER_OF(core->passing.prev, struct pod, in_passing)->passed_at + PASSING_LIMIT >
-               core->now;
+    return !list_empty(&pod->in_passing) && pod->passed_at + pod_busy_time(pod) > core->now;
+}
+
+/* The oldest are first, and go when their time is over. */
+static bool any_passing(struct gang_core *core)
+{
+    list_for_each_safe (pod, &core->passing, struct pod, in_passing) {
+        if (is_passing(core, pod))
+            return true;
+        passing_end(pod);
+    }
+    return false;
 }
 
 /* ---- what the rules say ---- */
@@ -76,6 +87,7 @@ struct spread_sums {
 struct look {
     struct gang_core *core;
     const struct pod *pod;
+    uint64_t key;             /* of suspects */
     struct spread_sums *sums; /* by spread of the pod */
     bool open;                /* a pod may be assumed somewhere, and is not at bind yet */
 };
@@ -163,31 +175,41 @@ static enum answer judge(const struct look *l, const struct node *node, enum gan
 
 /* ---- differences ---- */
 
-/* A number that is another one whenever something the rules look at has changed there. */
-static uint64_t version_of(const struct look *l, const struct node *node)
+/* When something that the rules look at has changed there last. */
+static usec_t stirred(const struct look *l, const struct node *node)
 {
-    return l->pod->facts->n_spreads ? l->core->crowds : hash_u64(node->crowd, node->gen);
+    return l->pod->facts->n_spreads ? l->core->model.stirred : node->stirred;
 }
 
 static bool is_settled(const struct look *l, const struct node *node)
 {
-    usec_t stirred = l->pod->facts->n_spreads ? l->core->model.stirred : node->stirred;
-    return l->core->now - stirred >= LOOK_AGAIN;
+    return l->core->now - stirred(l, node) >= LOOK_AGAIN;
 }
 
-static struct suspect *suspect_of(struct model *m, const struct suspect *like)
+static bool same_suspect(const struct suspect *a, const struct suspect *b)
 {
-    struct suspect *oldest = &m->suspects[0];
+    return a->node == b->node && a->predicate == b->predicate && a->key == b->key &&
+           a->as_of == b->as_of;
+}
+
+/* NULL: there are enough. One that is waiting for its second look is not put out by others. */
+static struct suspect *suspect_of(struct gang_core *core, const struct suspect *like)
+{
+    struct suspect *place = NULL;
+    int alike = 0;
     for (size_t i = 0; i < SUSPECTS_MAX; i++) {
-        struct suspect *s = &m->suspects[i];
-        if (s->used && s->node == like->node && s->predicate == like->predicate &&
-            s->key == like->key && s->as_of == like->as_of)
+        struct suspect *s = &core->model.suspects[i];
+        if (s->used && same_suspect(s, like))
             return s;
-        if (oldest->used && (!s->used || s->look < oldest->look))
-            oldest = s;
+        if (!s->used || core->now - s->seen >= SUSPECT_LIMIT)
+            place = s;
+        else
+            alike += s->key == like->key;
     }
-    *oldest = *like;
-    return oldest;
+    if (!place || alike >= SUSPECTS_OF_SHAPE)
+        return NULL;
+    *place = *like;
+    return place;
 }
 
 static void confirm(struct gang_core *core, const struct pod *pod, const struct node *node,
@@ -214,12 +236,15 @@ static void differ(struct look *l, const struct node *node, enum gang_predicate 
         .used = true,
         .node = node->id,
         .predicate = why,
-        .key = hash_text(HASH_START, l->pod->shape->key),
-        .as_of = version_of(l, node),
+        .key = l->key,
+        .as_of = stirred(l, node),
         .since = core->now,
     };
-    struct suspect *s = suspect_of(&core->model, &like);
+    struct suspect *s = suspect_of(core, &like);
+    if (!s)
+        return;
     s->look = core->model.looks;
+    s->seen = core->now;
     if (s->counted || core->now - s->since < LOOK_AGAIN)
         return;
     s->counted = true;
@@ -230,9 +255,8 @@ static void differ(struct look *l, const struct node *node, enum gang_predicate 
 static void acquit(struct look *l)
 {
     struct model *m = &l->core->model;
-    uint64_t key = hash_text(HASH_START, l->pod->shape->key);
     for (size_t i = 0; i < SUSPECTS_MAX; i++)
-        if (m->suspects[i].key == key && m->suspects[i].look != m->looks)
+        if (m->suspects[i].key == l->key && m->suspects[i].look != m->looks)
             m->suspects[i].used = false;
 }
 
@@ -299,8 +323,7 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
                  const char *nominated)
 {
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
-    bool sample = ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists;
-    if (ev->n_names == 0 || own_call || sample || pod->call || !may_compare(core) ||
+    if (ev->n_names == 0 || own_call || is_sample(core, ev) || pod->call || !may_compare(core) ||
         pod_beyond_model(core, pod))
         return;
     int64_t cost = (int64_t)core->n_ids * (pod->facts->n_spreads ? 8 : 1);
@@ -309,7 +332,10 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
     core->stats.model_looks++;
     core->model.looks++;
     look_up_names(core, ev);
-    struct look l = {.core = core, .pod = pod, .open = any_passing(core)};
+    struct look l = {.core = core,
+                     .pod = pod,
+                     .key = hash_text(HASH_START, pod->shape->key),
+                     .open = any_passing(core)};
     if (pod->facts->n_spreads)
         sum_spreads(&l);
     compare(&l, ev);

@@ -371,10 +371,11 @@ struct suspect {
     bool used;
     uint32_t node;
     enum gang_predicate predicate;
-    uint64_t key;   /* digest of the shape */
-    uint64_t as_of; /* node->crowd and gen, or for a spread core->crowds, then */
+    uint64_t key; /* digest of the shape */
+    usec_t as_of; /* node->stirred, or for a spread model.stirred, then */
     usec_t since;
-    uint64_t look; /* model.looks when it was seen last */
+    usec_t seen;   /* when it was seen last, */
+    uint64_t look; /* and model.looks then */
     bool counted;
 };
 enum { SUSPECTS_MAX = 64 };

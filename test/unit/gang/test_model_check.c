@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model check where pictures are old, differences many, and pods on their way. */
+/* The express lane and its licence, where pictures are old, differences many, and pods on their
+ * way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -79,11 +80,243 @@ static void the_scheduler_has_time_to_catch_up_too(void **state)
     }
 }
 
+/* ---- differences ---- */
+
+/* 80 nodes, of which kube-scheduler offers ten to anybody. */
+static void half_a_rule(struct world *w, const char *pod, int gpus)
+{
+    struct gang_pod_facts *f = world_pod_facts(pod, "g", gpus);
+    cleanup_buf struct buf names = BUF_INIT;
+    for (int i = 0; i < 10; i++)
+        buf_printf(&names, "%sn%d", i ? " " : "", i);
+    world_filter_facts(w, f, buf_str(&names));
+}
+
+static void many_differences_do_not_hide_each_other(void **state)
+{
+    (void)state;
+    struct world *w = express_world();
+    for (int i = 0; i < 80; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "n%d", i);
+        world_node(w, name, 8);
+    }
+    world_group(w, "g", 9);
+    world_pod(w, "g-1", "g", 1);
+    world_pod(w, "g-2", "g", 2);
+    world_wait(w, SECONDS(2));
+    half_a_rule(w, "g-1", 1);
+    half_a_rule(w, "g-2", 2);
+    world_wait(w, SECONDS(2));
+    assert_true(lane_is_open(w));
+    half_a_rule(w, "g-1", 1);
+    assert_false(lane_is_open(w));
+    world_free(w);
+}
+
+static void suspects_of_long_ago_make_place(void **state)
+{
+    (void)state;
+    struct world *w = express_world();
+    world_node(w, "a", 100);
+    world_node(w, "b", 100);
+    world_group(w, "g", 99);
+    for (int i = 1; i <= 70; i++) { /* shapes that nobody asks about again */
+        char name[8];
+        snprintf(name, sizeof name, "g-%d", i);
+        world_pod(w, name, "g", i);
+    }
+    world_wait(w, SECONDS(2));
+    for (int i = 1; i <= 70; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "g-%d", i);
+        world_filter_facts(w, world_pod_facts(name, "g", i), "a");
+    }
+    world_pod(w, "g-0", "g", 80);
+    world_wait(w, SECONDS(60));
+    struct gang_pod_facts *f = world_pod_facts("g-0", "g", 80);
+    world_filter_facts(w, f, "a");
+    world_wait(w, SECONDS(1));
+    assert_true(lane_is_open(w));
+    world_filter_facts(w, world_pod_facts("g-0", "g", 80), "a");
+    assert_false(lane_is_open(w));
+    world_free(w);
+}
+
+/* A suspect of a node that has other amounts since is none of what it is now. */
+static void amounts_that_changed_begin_anew(void **state)
+{
+    (void)state;
+    struct world *w = checked_world();
+    world_node(w, "c", 0);
+    world_wait(w, SECONDS(2));
+    look(w, "a b c"); /* kube-scheduler has heard of its GPUs already */
+    world_node(w, "c", 2);
+    world_wait(w, SECONDS(100));
+    world_node(w, "c", 0);
+    world_wait(w, SECONDS(2));
+    look(w, "a b c"); /* and has not yet that they are gone again */
+    assert_true(lane_is_open(w));
+    world_free(w);
+}
+
+/* ---- pods on their way ---- */
+
+static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
+{
+    (void)state;
+    struct world *w = checked_world();
+    world_group(w, "h", 2);
+    world_members(w, "h", 0, 2, 1);
+    world_try(w, "h-0");
+    assert_int_equal(w->n_bindings, 2);
+    const char *node = world_binding(w, "h-1@a") ? "a" : "b";
+    assert_string_equal(world_filter(w, "h-1"), node); /* assume fails: no bind call comes */
+    world_all_bound(w);
+    assert_string_equal(world_filter(w, "h-1"), node);
+    world_pod_seen(w, "h-0", "h", 1, world_binding(w, "h-0@a") ? "a" : "b", PHASE_RUNNING);
+    world_pod_seen(w, "h-1", "h", 1, node, PHASE_RUNNING);
+    world_wait(w, SECONDS(2));
+    look_twice(w, "c");
+    assert_false(lane_is_open(w));
+    world_free(w);
+}
+
+static void a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer(void **state)
+{
+    (void)state;
+    for (int volumes = 0; volumes < 2; volumes++) {
+        struct world *w = checked_world();
+        struct gang_pod_facts *f = world_pod_facts("o", NULL, 2);
+        f->has_pvc = volumes;
+        world_pod_set(w, f);
+        world_filter(w, "o"); /* assumed on "b", and in PreBind there */
+        world_pod(w, "p", NULL, 1);
+        world_filter(w, "p"); /* came later, and is over sooner */
+        world_wait(w, SECONDS(61));
+        look_twice(w, "a");
+        assert_int_equal(lane_is_open(w), volumes);
+        world_wait(w, SECONDS(600));
+        look_twice(w, "a");
+        assert_false(lane_is_open(w));
+        world_free(w);
+    }
+}
+
+static struct gang_pod_facts *web(const char *name)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, "h", 1);
+    gang_kvs_add(&f->labels, "app", "web");
+    return f;
+}
+
+/* It keeps pods of the app web out of its zone. */
+static struct gang_pod_facts *shunning(const char *name)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
+    f->shuns = xcalloc(1, sizeof *f->shuns);
+    f->n_shuns = 1;
+    struct gang_selector *s = &f->shuns[0];
+    s->all_namespaces = true;
+    s->term.items = xcalloc(1, sizeof *s->term.items);
+    s->term.n = 1;
+    struct gang_requirement *r = &s->term.items[0];
+    r->key = xstrdup("app");
+    r->op = MATCH_IN;
+    r->values = xcalloc(1, sizeof *r->values);
+    r->values[r->n_values++] = xstrdup("web");
+    return f;
+}
+
+/* It passes filter, and what comes of that differs: whether "h" then goes the lane. */
+static void lane_beside_a_shunning_pod(void (*then)(struct world *), bool open)
+{
+    struct world *w = checked_world();
+    world_pod_set(w, shunning("o"));
+    world_filter_on(w, "o", "a b", NULL);
+    then(w);
+    world_group(w, "h", 2);
+    world_pod_set(w, web("h-0"));
+    world_pod_set(w, web("h-1"));
+    world_forget(w);
+    world_try(w, "h-0");
+    assert_int_equal(w->n_bindings, open ? 2 : 0);
+    world_free(w);
+}
+
+static void nothing_yet(struct world *w)
+{
+    (void)w;
+}
+
+static void its_bind_is_refused(struct world *w)
+{
+    world_node(w, "full", 1);
+    world_pod_seen(w, "r", NULL, 1, "full", PHASE_RUNNING);
+    world_bind(w, "o", "full");
+}
+
+static void a_minute_goes_by(struct world *w)
+{
+    world_wait(w, SECONDS(60));
+}
+
+static void it_comes_to_bind(struct world *w)
+{
+    world_node(w, "z", 1);
+    world_bind(w, "o", "z");
+}
+
+static void it_comes_to_bind_late(struct world *w)
+{
+    a_minute_goes_by(w);
+    it_comes_to_bind(w);
+}
+
+static void a_shunning_pod_matters_while_it_is_on_its_way(void **state)
+{
+    (void)state;
+    lane_beside_a_shunning_pod(nothing_yet, false);
+    lane_beside_a_shunning_pod(it_comes_to_bind, false);
+    lane_beside_a_shunning_pod(it_comes_to_bind_late, false);
+    lane_beside_a_shunning_pod(its_bind_is_refused, true);
+    lane_beside_a_shunning_pod(a_minute_goes_by, true);
+}
+
+static void with_whole_lists_configured_a_long_one_is_evidence_of_all(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        struct gang_config config = gang_config_default();
+        config.assemble = 0;
+        config.whole_lists = whole;
+        config.steering = GANG_STEER_NEVER;
+        struct world *w = world_new_with(config, true);
+        cleanup_buf struct buf names = BUF_INIT;
+        world_node(w, "a", 1);
+        world_group(w, "g", 1);
+        world_pod(w, "g-0", "g", 1);
+        for (int i = 0; i < 110; i++)
+            buf_printf(&names, "%ss%d", i ? " " : "", i); /* with no room, or not known here */
+        world_filter_on(w, "g-0", buf_str(&names), NULL);
+        assert_int_equal(world_nominated(w, "g-0@a"), !whole);
+        assert_string_equal(world_state(w, "g"), whole ? "Waiting" : "Planned");
+        world_free(w);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_old_picture_is_compared_with_nothing),
         cmocka_unit_test(the_scheduler_has_time_to_catch_up_too),
+        cmocka_unit_test(many_differences_do_not_hide_each_other),
+        cmocka_unit_test(suspects_of_long_ago_make_place),
+        cmocka_unit_test(amounts_that_changed_begin_anew),
+        cmocka_unit_test(a_sibling_that_crosses_its_own_binding_hides_nothing),
+        cmocka_unit_test(a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer),
+        cmocka_unit_test(a_shunning_pod_matters_while_it_is_on_its_way),
+        cmocka_unit_test(with_whole_lists_configured_a_long_one_is_evidence_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
