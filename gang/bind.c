@@ -81,6 +81,7 @@ static void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
     char key[20];
     pod->call = id;
     pod->call_since = core->now;
+    shunning_begin(core, pod); /* whoever let it through, and when */
     map_set(&core->calls, call_key(id, key), pod);
 }
 

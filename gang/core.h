@@ -446,10 +446,11 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
                  const char *nominated);
 /* The pod's nomination, or whether it still needs one, changed. */
 void nomination_note(struct gang_core *core, struct pod *pod);
-/* Filter let the pod through; it is at bind, or came back. */
+/* The pod is on a node, or may be on its way to one: who keeps others out of a wider domain is
+ * remembered, anew each time. */
+void shunning_begin(struct gang_core *core, struct pod *pod);
+/* Filter let the pod through, or may have before this life; it is at bind, or came back. */
 void passing_begin(struct gang_core *core, struct pod *pod);
-/* Nobody knows whether filter did, before this life. */
-void passing_maybe(struct gang_core *core, struct pod *pod);
 void passing_end(struct pod *pod);
 /* For all that is known it is on its way between the two. */
 bool is_passing(const struct gang_core *core, const struct pod *pod);

@@ -25,14 +25,25 @@ static bool is_somewhere(const struct gang_core *core, const struct pod *pod)
     return pod->node || pod->call || is_passing(core, pod);
 }
 
+static const char shunned[] = "anti-affinity of another pod that is not over hosts";
+
+/* Of those that came to core->shunning after the first `since`. */
+static bool is_shunned(const struct gang_core *core, const struct pod *pod, uint64_t since)
+{
+    for (struct list *l = core->shunning.prev; l != &core->shunning; l = l->prev) {
+        const struct pod *other = CONTAINER_OF(l, struct pod, in_shunning);
+        if (other->shuns_as <= since)
+            return false;
+        if (other != pod && is_somewhere(core, other) && gang_shuns(other->facts, pod->facts))
+            return true;
+    }
+    return false;
+}
+
 const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod)
 {
-    if (pod->facts->inexact)
-        return pod->facts->inexact;
-    list_for_each (other, &core->shunning, struct pod, in_shunning)
-        if (other != pod && is_somewhere(core, other) && gang_shuns(other->facts, pod->facts))
-            return "anti-affinity of another pod that is not over hosts";
-    return NULL;
+    const char *inexact = pod->facts->inexact;
+    return inexact ? inexact : is_shunned(core, pod, 0) ? shunned : NULL;
 }
 
 /* Somebody whom kube-scheduler keeps room for there, and who has none reserved here. */
@@ -55,6 +66,8 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
         return "the watch has not shown a member yet";
     if (pod->pinned || pod->refused_on)
         return "a member has been to bind before";
+    if (pod->facts->inexact)
+        return pod->facts->inexact;
     if (pod->facts->n_spreads)
         return "topology spread, which pods that come meanwhile may change";
     if ((slot->unoffered && !pod->held) ||
@@ -83,10 +96,12 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
         if (doubt)
             return doubt;
     }
-    list_for_each (slot, &gang->slots, struct slot, in_gang) { /* last: this looks at many pods */
-        const char *doubt = pod_beyond_model(core, slot->pod);
-        if (doubt)
-            return doubt;
+    /* Last: this may look at many pods, and is asked each time a member comes to bind. So a member
+     * looks at each of them once. */
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        if (is_shunned(core, slot->pod, slot->pod->unshunned))
+            return shunned;
+        slot->pod->unshunned = core->shunnings;
     }
     return NULL;
 }

@@ -154,8 +154,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
         node_joined(core, node, pod->shape, 1);
-        if (pod->facts->n_shuns && list_empty(&pod->in_shunning))
-            list_push(&core->shunning, &pod->in_shunning);
+        shunning_begin(core, pod);
     }
     passing_end(pod); /* it is here, whatever calls come for it */
     pod->charge = how;

@@ -43,18 +43,21 @@ void nomination_note(struct gang_core *core, struct pod *pod)
         list_push(&node->nominated, &pod->in_nominated);
 }
 
-void passing_maybe(struct gang_core *core, struct pod *pod)
+void shunning_begin(struct gang_core *core, struct pod *pod)
 {
-    list_remove(&pod->in_passing);
-    list_push(&core->passing, &pod->in_passing);
-    pod->passed_at = core->now;
+    if (!pod->facts->n_shuns)
+        return;
+    list_remove(&pod->in_shunning);
+    list_push(&core->shunning, &pod->in_shunning);
+    pod->shuns_as = ++core->shunnings;
 }
 
 void passing_begin(struct gang_core *core, struct pod *pod)
 {
-    passing_maybe(core, pod);
-    if (pod->facts->n_shuns && list_empty(&pod->in_shunning)) /* it is assumed there from now on */
-        list_push(&core->shunning, &pod->in_shunning);
+    list_remove(&pod->in_passing);
+    list_push(&core->passing, &pod->in_passing);
+    pod->passed_at = core->now;
+    shunning_begin(core, pod);
 }
 
 void passing_end(struct pod *pod)

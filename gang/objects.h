@@ -194,8 +194,10 @@ struct pod {
     struct unit *unit;   /* where it counts there */
     struct list in_gang, in_node, in_shape, in_starved, in_woken, in_unasked;
     struct list in_nominated, in_passing, in_shunning;
-    usec_t passed_at;  /* when filter let it through */
-    struct node *node; /* charged there; NULL: nowhere */
+    uint64_t shuns_as;  /* its number in core->shunning, */
+    uint64_t unshunned; /* of which none of the first so many keeps it away */
+    usec_t passed_at;   /* when filter let it through */
+    struct node *node;  /* charged there; NULL: nowhere */
     enum charge charge;
     struct slot *slot;
     uint64_t call; /* bind call not yet answered; 0: none */
@@ -459,6 +461,7 @@ struct gang_core {
     uint64_t offers;      /* filter calls whose names were looked up */
     struct list passing;  /* pods that filter let through, and that are not at bind yet */
     struct list shunning; /* pods on nodes that may keep others away from wider domains */
+    uint64_t shunnings;   /* numbers given to them so far; the last in the list has the highest */
     struct model model;
     struct list starved; /* ordinary pods refused because of reservations */
     struct list woken;   /* of these, those that were woken and not asked about since */

@@ -494,6 +494,9 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if (facts->nominated || nomination_is_over(pod, old))
         note_nomination(pod, facts->nominated);
     nomination_note(core, pod);
+    pod->unshunned = 0;
+    if (!list_empty(&pod->in_shunning))
+        shunning_begin(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
     gate_seen(core, pod, old->gated, facts->gated);
     if (!str_eq(old->awaits_group, facts->awaits_group))
@@ -520,7 +523,7 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
         if (!core->synced && !pod->node)
-            passing_maybe(core, pod); /* an earlier life of ours may have let it through */
+            passing_begin(core, pod); /* an earlier life of ours may have let it through */
         if (pod->rejected && !pod->gang && !pod->node && !core->synced)
             starve(core, pod); /* what kept it out then may be gone */
     } else {

@@ -203,15 +203,20 @@ static void a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer(void **sta
     }
 }
 
-static struct gang_pod_facts *web(const char *name)
+static struct gang_pod_facts *of_app(const char *name, const char *app)
 {
     struct gang_pod_facts *f = world_pod_facts(name, "h", 1);
-    gang_kvs_add(&f->labels, "app", "web");
+    gang_kvs_add(&f->labels, "app", app);
     return f;
 }
 
-/* It keeps pods of the app web out of its zone. */
-static struct gang_pod_facts *shunning(const char *name)
+static struct gang_pod_facts *web(const char *name)
+{
+    return of_app(name, "web");
+}
+
+/* It keeps pods of the app out of its zone. */
+static struct gang_pod_facts *shunning(const char *name, const char *app)
 {
     struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
     f->shuns = xcalloc(1, sizeof *f->shuns);
@@ -224,7 +229,7 @@ static struct gang_pod_facts *shunning(const char *name)
     r->key = xstrdup("app");
     r->op = MATCH_IN;
     r->values = xcalloc(1, sizeof *r->values);
-    r->values[r->n_values++] = xstrdup("web");
+    r->values[r->n_values++] = xstrdup(app);
     return f;
 }
 
@@ -232,7 +237,7 @@ static struct gang_pod_facts *shunning(const char *name)
 static void lane_beside_a_shunning_pod(void (*then)(struct world *), bool open)
 {
     struct world *w = checked_world();
-    world_pod_set(w, shunning("o"));
+    world_pod_set(w, shunning("o", "web"));
     world_filter_on(w, "o", "a b", NULL);
     then(w);
     world_group(w, "h", 2);
@@ -283,6 +288,30 @@ static void a_shunning_pod_matters_while_it_is_on_its_way(void **state)
     lane_beside_a_shunning_pod(a_minute_goes_by, true);
 }
 
+/* A member that was looked at is kept away by those that come later all the same. */
+static void who_shuns_a_member_later_matters_too(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        struct world *w = checked_world();
+        struct gang_pod_facts *o = shunning("o", "web");
+        o->node = xstrdup("z");
+        world_pod_set(w, o);
+        world_group(w, "h", 2);
+        world_pod_set(w, of_app("h-0", "db"));
+        world_pod_set(w, web("h-1"));
+        world_try(w, "h-0"); /* kept away by nobody, its sibling is by "o" */
+        assert_int_equal(w->n_bindings, 0);
+        world_pod_set(w, shunning("p", "db"));
+        if (later)
+            world_filter_on(w, "p", "z", NULL);
+        world_pod_gone(w, "o");
+        world_try(w, "h-0");
+        assert_int_equal(w->n_bindings, later ? 0 : 2);
+        world_free(w);
+    }
+}
+
 static void with_whole_lists_configured_a_long_one_is_evidence_of_all(void **state)
 {
     (void)state;
@@ -316,6 +345,7 @@ int main(void)
         cmocka_unit_test(a_sibling_that_crosses_its_own_binding_hides_nothing),
         cmocka_unit_test(a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer),
         cmocka_unit_test(a_shunning_pod_matters_while_it_is_on_its_way),
+        cmocka_unit_test(who_shuns_a_member_later_matters_too),
         cmocka_unit_test(with_whole_lists_configured_a_long_one_is_evidence_of_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
