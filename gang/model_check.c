@@ -229,7 +229,10 @@ static void confirm(struct gang_core *core, const struct pod *pod, const struct 
                 : xasprintf("kube-scheduler does not offer node %s to pod %s/%s, for a reason that "
                             "muster has no rule for",
                             node->name, pod->facts->ns, pod->facts->name);
-    warn_pod(core, pod, "ModelMismatch", core->model.wrong);
+    /* Without the lane nobody has said that kube-scheduler has no rules but those known here: other
+     * extenders and plugins make differences, and whoever the pod is of can do nothing about it. */
+    if (core->config.express)
+        warn_pod(core, pod, "ModelMismatch", core->model.wrong);
 }
 
 static void differ(struct look *l, const struct node *node, enum gang_predicate why, bool offered)

@@ -141,8 +141,9 @@ static void put_express(const json_t *gang, struct buf *out)
     if (json_is_true(json_object_get(express, "on")))
         buf_printf(out, "express     %s\n", *doubt ? doubt : "one member at bind is enough");
     if (mismatches > 0)
-        buf_printf(out, "model check %" PRId64 " differences, the lane is closed; the first: %s\n",
-                   mismatches, ask_text(express, "firstMismatch"));
+        buf_printf(out, "model check %" PRId64 " differences%s; the first: %s\n", mismatches,
+                   json_is_true(json_object_get(express, "closed")) ? ", the lane is closed" : "",
+                   ask_text(express, "firstMismatch"));
 }
 
 static void put_figures(const json_t *gang, struct buf *out)

@@ -141,8 +141,10 @@ static void put_express(struct buf *out, const struct gang_core *core,
     if (x->express_doubt)
         json_put_text(out, "doubt", x->express_doubt);
     json_put_number(out, "mismatches", (int64_t)x->mismatches);
-    if (wrong)
+    if (wrong) {
+        json_put_flag(out, "closed", x->express);
         json_put_text(out, "firstMismatch", wrong);
+    }
     buf_putc(out, '}');
 }
 

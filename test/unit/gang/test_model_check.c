@@ -160,6 +160,30 @@ static void amounts_that_changed_begin_anew(void **state)
     world_free(w);
 }
 
+/* Other extenders and plugins may filter there, and nobody has said that they do not. */
+static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **state)
+{
+    (void)state;
+    for (int express = 0; express < 2; express++) {
+        struct gang_config config = gang_config_default();
+        config.assemble = 0;
+        config.express = express;
+        struct world *w = world_new_with(config, true);
+        world_node(w, "a", 2);
+        world_node(w, "b", 2);
+        world_group(w, "g", 9);
+        world_pod(w, "g-0", "g", 1);
+        world_wait(w, SECONDS(2));
+        look_twice(w, "a");
+        struct gang_stats stats;
+        gang_core_stats(w->core, &stats);
+        assert_int_equal(stats.mismatches[PREDICATE_NONE], 1);
+        assert_non_null(gang_core_model_wrong(w->core));
+        assert_int_equal(world_event(w, "ModelMismatch"), express);
+        world_free(w);
+    }
+}
+
 /* ---- pods on their way ---- */
 
 static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
@@ -342,6 +366,7 @@ int main(void)
         cmocka_unit_test(many_differences_do_not_hide_each_other),
         cmocka_unit_test(suspects_of_long_ago_make_place),
         cmocka_unit_test(amounts_that_changed_begin_anew),
+        cmocka_unit_test(without_the_lane_a_difference_is_counted_and_warns_nobody),
         cmocka_unit_test(a_sibling_that_crosses_its_own_binding_hides_nothing),
         cmocka_unit_test(a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer),
         cmocka_unit_test(a_shunning_pod_matters_while_it_is_on_its_way),
