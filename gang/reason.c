@@ -303,12 +303,14 @@ char *reason_behind(const struct gang *gang)
     return buf_steal(&b);
 }
 
-/* The first few members that are not at bind, for whoever looks for the one that hangs. */
+/* Who is not at bind, for whoever looks for the one that hangs: the first few members, and how many
+ * are only hoped for. */
 static void put_awaited(struct buf *b, const struct gang *gang)
 {
-    int n = 0;
+    int n = 0, missing = 0;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         const struct pod *pod = slot->pod;
+        missing += !pod;
         if (!pod || pod->held || n == AWAITED_SHOWN)
             continue;
         buf_printf(b, "%s%s (%s %s)", n++ ? ", " : "; awaited: ", pod->facts->name,
@@ -317,6 +319,8 @@ static void put_awaited(struct buf *b, const struct gang *gang)
                    : pod->facts->scheduler ? pod->facts->scheduler
                                            : "not named");
     }
+    if (missing)
+        buf_printf(b, "; %d %s not exist yet", missing, missing == 1 ? "does" : "do");
 }
 
 /* After gang_count(). */

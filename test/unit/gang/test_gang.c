@@ -606,6 +606,49 @@ static void hope_does_not_last_for_ever_though_members_come(void **state)
     world_free(w);
 }
 
+/* As kube-scheduler does: whoever was refused comes again. Each is answered within its hold. */
+static void come_to_bind(struct world *w, int n, uint64_t *calls, usec_t *since)
+{
+    for (int i = 0; i < n; i++) {
+        const char *answer = calls[i] ? world_answer(w, calls[i]) : "none yet";
+        if (calls[i] && !answer)
+            assert_true(w->now - since[i] < SECONDS(20));
+        if (!answer || !answer[0])
+            continue;
+        calls[i] = try_member(w, "g", i);
+        since[i] = w->now;
+    }
+}
+
+/* Hope may last longer than a hold: nobody is lost, and the words say who is missing. */
+static void C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last(void **state)
+{
+    (void)state;
+    struct world *w = hopeful_world();
+    uint64_t calls[12] = {0}, first = 0;
+    usec_t since[12] = {0};
+    world_node(w, "a", 12);
+    world_group(w, "g", 12);
+    for (int i = 0; i < 12; i++) {
+        world_members(w, "g", i, i + 1, 1);
+        for (int halves = 0; halves < 5; halves++) { /* of a second */
+            come_to_bind(w, i + 1, calls, since);
+            first = first ? first : calls[0];
+            if (i < 11)
+                world_wait(w, USEC_PER_SEC / 2);
+        }
+        assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), i < 11 ? 12 : 0);
+    }
+    assert_string_equal(world_answer(w, first),
+                        "gang default/g: 8 of 12 members at bind after 20 s; the plan is kept; "
+                        "4 do not exist yet");
+    assert_int_equal(w->n_bindings, 12);
+    world_all_bound(w);
+    for (int i = 0; i < 12; i++)
+        assert_string_equal(world_answer(w, calls[i]), "");
+    world_free(w);
+}
+
 static void hope_ends_when_a_member_of_another_role_comes(void **state)
 {
     (void)state;
@@ -708,6 +751,7 @@ int main(void)
         cmocka_unit_test(S11_hope_that_fails_releases_all_and_says_how_many_exist),
         cmocka_unit_test(P12_hope_lasts_while_members_come),
         cmocka_unit_test(hope_does_not_last_for_ever_though_members_come),
+        cmocka_unit_test(C03_members_that_trickle_longer_than_a_hold_are_bound_with_the_last),
         cmocka_unit_test(hope_ends_when_a_member_of_another_role_comes),
         cmocka_unit_test(
             without_room_an_assembling_gang_says_what_is_short_from_the_first_member_on),
