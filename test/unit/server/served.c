@@ -65,13 +65,16 @@ static const struct cluster_ops fake_ops = {fake_apply, fake_advance, fake_next,
 
 /* ---- a server ---- */
 
+/* Longer than any wait in these tests. */
+#define LONG_HOLD (120 * USEC_PER_SEC)
+
 static void *run(void *arg)
 {
     loop_run(arg);
     return NULL;
 }
 
-static int setup_with(void **state, usec_t hold)
+static int setup_with(void **state, usec_t hold, bool express)
 {
     struct server *s = xcalloc(1, sizeof *s);
     struct err err;
@@ -82,6 +85,7 @@ static int setup_with(void **state, usec_t hold)
     log_setup(LOG_ERROR, LOG_TEXT);
     s->config = config_defaults();
     s->config->hold = hold;
+    s->config->express = express;
     s->loop = loop_new(s->config, &s->metrics, &err);
     assert_non_null(s->loop);
     s->calls = (struct calls_context){s->loop, &s->metrics, NULL};
@@ -121,12 +125,17 @@ static int setup_with(void **state, usec_t hold)
 
 int setup(void **state)
 {
-    return setup_with(state, 120 * USEC_PER_SEC); /* longer than any wait here */
+    return setup_with(state, LONG_HOLD, /* express= */ false);
 }
 
 int setup_short_hold(void **state)
 {
-    return setup_with(state, USEC_PER_SEC);
+    return setup_with(state, USEC_PER_SEC, /* express= */ false);
+}
+
+int setup_express(void **state)
+{
+    return setup_with(state, LONG_HOLD, /* express= */ true);
 }
 
 void stop(struct server *s)

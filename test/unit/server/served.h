@@ -42,6 +42,8 @@ struct server {
 int setup(void **state);
 /* Its holds end after a second. */
 int setup_short_hold(void **state);
+/* As setup(), with the express lane. */
+int setup_express(void **state);
 int teardown(void **state);
 void stop(struct server *s);
 #define TEST(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
