@@ -271,6 +271,76 @@ static void P06_words_follow_when_the_room_is_another(void **state)
     world_free(w);
 }
 
+/* A node affinity of one term with one requirement: In (value). */
+static struct gang_pod_facts *with_affinity(struct gang_pod_facts *f, const char *key,
+                                            const char *value)
+{
+    f->has_affinity = true;
+    f->affinity = xcalloc(1, sizeof *f->affinity);
+    f->n_affinity = 1;
+    f->affinity[0].items = xcalloc(1, sizeof *f->affinity[0].items);
+    f->affinity[0].n = 1;
+    struct gang_requirement *r = &f->affinity[0].items[0];
+    *r = (struct gang_requirement){.key = xstrdup(key), .op = MATCH_IN, .n_values = 1};
+    r->on_name = str_eq(key, "metadata.name");
+    r->values = xcalloc(1, sizeof *r->values);
+    r->values[0] = xstrdup(value);
+    return f;
+}
+
+static void P06_affinity_asks_for_labels_and_for_single_nodes_by_name(void **state)
+{
+    (void)state;
+    struct world *w = cluster(3);
+    world_group(w, "g", 1);
+    world_pod_set(w, with_affinity(world_pod_facts("g-0", "g", 8), "pool", "pool-1"));
+    world_group(w, "h", 1);
+    world_pod_set(w, with_affinity(world_pod_facts("h-0", "h", 8), "metadata.name", "n07"));
+    size_t nodes;
+    assert_int_equal(stops(w, "g-0", &nodes), 4); /* three pools, and the nodes that are full */
+    assert_int_equal(nodes, NODES);
+    assert_int_equal(stops(w, "h-0", &nodes), NODES);
+    assert_string_equal(world_filter(w, "g-0"), "n01");
+    assert_string_equal(world_filter(w, "h-0"), "n07");
+    world_free(w);
+}
+
+static void P06_a_taint_that_is_a_wish_parts_no_nodes(void **state)
+{
+    (void)state;
+    struct world *w = cluster(1);
+    struct gang_node_facts *f = pool_node(3, 1);
+    f->taints = xcalloc(1, sizeof *f->taints);
+    f->n_taints = 1;
+    f->taints[0] = (struct gang_taint){xstrdup("old"), xstrdup(""), TAINT_PREFER_NO_SCHEDULE};
+    world_node_facts(w, f);
+    world_group(w, "g", 2);
+    member(w, "g-0", "g", 1, NULL, NULL);
+    size_t nodes;
+    assert_int_equal(stops(w, "g-0", &nodes), 1);
+    assert_int_equal(nodes, NODES);
+    world_free(w);
+}
+
+/* Sixty-four labels part nodes; who asks for others has each node looked at. */
+static void P06_beyond_sixty_four_labels_nodes_are_looked_at_one_by_one(void **state)
+{
+    (void)state;
+    struct world *w = cluster(2);
+    for (int i = 0; i < 64; i++) {
+        cleanup_free char *group = xasprintf("k%d", i), *name = xasprintf("k%d-0", i);
+        world_group(w, group, 1);
+        member(w, name, group, 1, group, "nowhere");
+        assert_string_equal(world_state(w, group), "Waiting");
+    }
+    world_group(w, "g", 1);
+    member(w, "g-0", "g", 1, "pool", "pool-1");
+    size_t nodes;
+    assert_int_equal(stops(w, "g-0", &nodes), NODES);
+    assert_string_equal(world_filter(w, "g-0"), "n01");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +356,9 @@ int main(void)
         cmocka_unit_test(P06_nodes_may_be_added_and_deleted_in_any_order),
         cmocka_unit_test(P06_a_waiting_list_learns_from_one_of_its_gangs),
         cmocka_unit_test(P06_words_follow_when_the_room_is_another),
+        cmocka_unit_test(P06_affinity_asks_for_labels_and_for_single_nodes_by_name),
+        cmocka_unit_test(P06_a_taint_that_is_a_wish_parts_no_nodes),
+        cmocka_unit_test(P06_beyond_sixty_four_labels_nodes_are_looked_at_one_by_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane, and the model check that is its licence. */
-#include <stdio.h>
+/* The express lane; its licence is in test_model_rules.c and test_model_check.c. */
 #include <string.h>
 
 #include "test/lib/world.h"
@@ -33,20 +32,6 @@ static uint64_t express_bindings(const struct world *w)
     struct gang_stats stats;
     gang_core_stats(w->core, &stats);
     return stats.bindings_express;
-}
-
-static uint64_t mismatches(const struct world *w, enum gang_predicate p)
-{
-    struct gang_stats stats;
-    gang_core_stats(w->core, &stats);
-    return stats.mismatches[p];
-}
-
-static bool lane_is_open(const struct world *w)
-{
-    struct gang_stats stats;
-    gang_core_stats(w->core, &stats);
-    return stats.express;
 }
 
 /* ---- the lane ---- */
@@ -463,259 +448,88 @@ static void an_ordinary_pod_on_its_way_does_not_take_a_port_twice(void **state)
     world_free(w);
 }
 
-/* ---- the model check ---- */
+/* ---- what else keeps a gang off the lane ---- */
 
-static const char *look(struct world *w, const char *names)
-{
-    return world_filter_facts(w, world_pod_facts("g-0", "g", 1), names);
-}
-
-static struct gang_pod_facts *beyond(const char *name)
-{
-    struct gang_pod_facts *f = world_pod_facts(name, "g", 1);
-    f->inexact = copy("volumes");
-    return f;
-}
-
-/* A gang that waits for a member, so that nothing is ever placed. */
-static struct world *checked_world(void)
-{
-    struct world *w = express_world();
-    world_node(w, "a", 2);
-    world_node(w, "b", 2);
-    world_group(w, "g", 9);
-    world_pod(w, "g-0", "g", 1);
-    world_wait(w, SECONDS(2));
-    return w;
-}
-
-static void a_difference_that_stands_a_second_look_closes_the_lane(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    look(w, "a");
-    assert_true(lane_is_open(w));
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    assert_false(lane_is_open(w));
-    assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
-    assert_non_null(strstr(gang_core_model_wrong(w->core), "does not offer node b"));
-    assert_true(world_event(w, "ModelMismatch"));
-    look(w, "a"); /* the same, once */
-    assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
-    world_free(w);
-}
-
-static void the_lane_stays_closed(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    look(w, "a");
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    world_wait(w, SECONDS(100));
-    world_filter(w, "g-0");
-    world_group(w, "h", 2);
-    world_members(w, "h", 0, 2, 1);
-    world_try(w, "h-0");
-    assert_string_equal(world_state(w, "h"), "Planned");
-    assert_int_equal(w->n_bindings, 0);
-    world_free(w);
-}
-
-/* What was bound unasked may be news to kube-scheduler for a while; then it alone judges. */
-static void after_the_lane_closed_ports_are_the_schedulers_own_matter(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    struct gang_pod_facts *f = with_port(world_pod_facts("there", NULL, 1));
-    f->node = copy("a");
-    world_pod_set(w, f);
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    assert_false(lane_is_open(w));
-    world_pod_set(w, with_port(world_pod_facts("o", NULL, 1)));
-    world_wait(w, SECONDS(50));
-    uint64_t call = world_bind(w, "o", "a");
-    assert_true(world_answer(w, call) && world_answer(w, call)[0]);
-    world_wait(w, SECONDS(11));
-    world_bind(w, "o", "a");
-    assert_true(world_binding(w, "o@a"));
-    world_free(w);
-}
-
-static void a_node_offered_against_the_rules_is_a_difference(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    struct gang_node_facts *n = world_gpu_node("b", 2);
-    n->unschedulable = true;
-    world_node_facts(w, n);
-    world_node(w, "c", 0);
-    world_wait(w, SECONDS(2));
-    look(w, "a b c");
-    world_wait(w, SECONDS(2));
-    look(w, "a b c");
-    assert_int_equal(mismatches(w, PREDICATE_UNSCHEDULABLE), 1);
-    assert_int_equal(mismatches(w, PREDICATE_RESOURCES), 1);
-    assert_int_equal(mismatches(w, PREDICATE_NONE), 0);
-    world_free(w);
-}
-
-static void a_difference_that_passes_is_none(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    look(w, "a");
-    world_wait(w, SECONDS(2));
-    look(w, "a b"); /* it is offered again: the scheduler was behind */
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    assert_true(lane_is_open(w));
-    world_free(w);
-}
-
-static void a_difference_about_a_node_that_changes_is_none(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    look(w, "a");
-    world_wait(w, SECONDS(2));
-    world_pod_seen(w, "o", NULL, 1, "b", PHASE_RUNNING);
-    look(w, "a");
-    world_wait(w, USEC_PER_SEC / 2);
-    look(w, "a");
-    assert_true(lane_is_open(w));
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    assert_true(lane_is_open(w)); /* the first look of a new state */
-    world_wait(w, SECONDS(2));
-    look(w, "a");
-    assert_false(lane_is_open(w));
-    world_free(w);
-}
-
-static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
+static void a_gate_that_the_watch_still_shows_keeps_all_off_the_lane(void **state)
 {
     (void)state;
     struct gang_config config = gang_config_default();
-    for (int whole = 0; whole < 2; whole++) {
-        config.express = true;
-        config.assemble = 0;
-        config.whole_lists = whole;
-        struct world *w = world_new_with(config, true);
-        cleanup_buf struct buf names = BUF_INIT;
-        for (int i = 0; i < 120; i++) {
-            char name[8];
-            snprintf(name, sizeof name, "n%d", i);
-            world_node(w, name, 1);
-            if (i < 110)
-                buf_printf(&names, "%s%s", i ? " " : "", name);
-        }
-        world_group(w, "g", 900);
-        world_pod(w, "g-0", "g", 1);
-        for (int i = 0; i < 3; i++) {
-            world_wait(w, SECONDS(2));
-            look(w, buf_str(&names));
-        }
-        assert_int_equal(lane_is_open(w), !whole);
-        world_free(w);
+    config.assemble = 0;
+    config.express = config.gates = true;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = world_pod_facts(i ? "g-1" : "g-0", "g", 1);
+        f->gated = true;
+        world_pod_set(w, f);
     }
+    assert_int_equal(w->n_ungated, 2); /* kube-scheduler sees it at once, our watch does not */
+    goes_the_normal_way(w);
 }
 
-static void the_call_for_its_nomination_says_nothing(void **state)
+static void a_gang_whose_bindings_were_refused_goes_the_normal_way(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
-    for (int i = 0; i < 3; i++) {
-        struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
-        f->nominated = copy("a");
-        world_filter_facts(w, f, "a");
-        world_wait(w, SECONDS(2));
-    }
-    assert_true(lane_is_open(w));
+    struct world *w = pair_world();
+    world_members(w, "g", 0, 2, 1);
+    world_try(w, "g-0");
+    world_result(w, "g-0", "a", OUTCOME_REFUSED);
+    world_result(w, "g-1", "b", OUTCOME_REFUSED);
+    assert_string_equal(world_state(w, "g"), "BackedOff");
+    world_wait(w, SECONDS(10));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_forget(w);
+    world_try(w, "g-0");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(w->n_bindings, 0);
+    world_try(w, "g-1");
+    assert_int_equal(w->n_bindings, 2);
+    assert_int_equal(express_bindings(w), 1); /* of the first time */
     world_free(w);
 }
 
-static void pods_with_constraints_that_are_not_modelled_say_nothing(void **state)
+/* Pods of the app web are kept off the host of this one. */
+static struct gang_pod_facts *keeping_web_away(struct gang_pod_facts *f)
 {
-    (void)state;
-    struct world *w = checked_world();
-    world_pod_set(w, beyond("g-1"));
-    for (int i = 0; i < 3; i++) {
-        world_filter_facts(w, beyond("g-1"), "a");
-        world_wait(w, SECONDS(2));
-    }
-    assert_true(lane_is_open(w));
-    world_free(w);
+    f->apart = xcalloc(1, sizeof *f->apart);
+    f->n_apart = 1;
+    select_web(&f->apart[0]);
+    return f;
 }
 
-static void a_pod_that_the_scheduler_has_otherwise_says_nothing(void **state)
+/* It is assumed on a node from the moment on that filter has let it through. */
+static void
+a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
-    for (int i = 0; i < 3; i++) {
-        world_filter_facts(w, world_pod_facts("g-0", "g", 2), "a"); /* it asks for more there */
-        world_wait(w, SECONDS(2));
-    }
-    assert_true(lane_is_open(w));
-    world_free(w);
-}
-
-static void room_that_may_be_taken_already_is_no_difference(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    world_pod(w, "o", NULL, 2);
-    world_filter(w, "o"); /* assumed on "b", for all muster knows, until it is at bind */
-    for (int i = 0; i < 3; i++) {
-        look(w, "a");
-        world_wait(w, SECONDS(2));
-    }
-    assert_true(lane_is_open(w));
-    uint64_t call = world_bind(w, "o", "b");
-    world_result(w, "o", "b", OUTCOME_OK);
-    assert_string_equal(world_answer(w, call), "");
-    for (int i = 0; i < 3; i++) { /* full, and both know it */
-        look(w, "a");
-        world_wait(w, SECONDS(2));
-    }
-    assert_true(lane_is_open(w));
-    world_free(w);
-}
-
-static void a_node_with_a_nominated_pod_is_no_difference(void **state)
-{
-    (void)state;
-    struct world *w = checked_world();
-    struct gang_pod_facts *f = world_pod_facts("o", NULL, 2);
-    f->nominated = copy("b");
+    struct world *w = pair_world();
+    world_node(w, "z", 1);
+    struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
+    f->shuns = xcalloc(1, sizeof *f->shuns);
+    f->n_shuns = 1;
+    select_web(&f->shuns[0]);
     world_pod_set(w, f);
-    for (int i = 0; i < 3; i++) {
-        world_wait(w, SECONDS(2));
-        look(w, "a");
-    }
-    assert_true(lane_is_open(w));
-    world_free(w);
+    world_pod_set(w, web("g-0", "g"));
+    world_pod_set(w, web("g-1", "g"));
+    assert_string_equal(world_filter_on(w, "o", "z", NULL), "z");
+    goes_the_normal_way(w);
 }
 
-static void looks_are_paid_for_by_time(void **state)
+static void an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
-    struct gang_stats before, after;
-    gang_core_stats(w->core, &before);
-    for (int i = 0; i < 60000; i++) /* two nodes each, in one moment */
-        world_filter(w, "g-0");
-    gang_core_stats(w->core, &after);
-    assert_true(after.model_looks - before.model_looks >= 49000);
-    assert_true(after.model_looks - before.model_looks <= 50001);
-    world_wait(w, SECONDS(1));
-    world_filter(w, "g-0");
-    gang_core_stats(w->core, &before);
-    assert_int_equal(before.model_looks, after.model_looks + 1);
+    struct world *w = express_world();
+    world_node(w, "a", 4);
+    world_group(w, "g", 1);
+    world_pod_set(w, keeping_web_away(world_pod_facts("o", NULL, 1)));
+    assert_string_equal(world_filter(w, "o"), "a");
+    world_pod_set(w, web("g-0", "g"));
+    world_try(w, "g-0");
+    assert_int_equal(w->n_bindings, 1);
+    uint64_t call = world_bind(w, "o", "a");
+    assert_true(world_answer(w, call) && world_answer(w, call)[0]);
+    assert_int_equal(w->n_bindings, 1);
     world_free(w);
 }
 
@@ -745,19 +559,11 @@ int main(void)
         cmocka_unit_test(its_node_not_on_offer_is_no_node),
         cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_overcommit),
         cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_take_a_port_twice),
-        cmocka_unit_test(a_difference_that_stands_a_second_look_closes_the_lane),
-        cmocka_unit_test(the_lane_stays_closed),
-        cmocka_unit_test(after_the_lane_closed_ports_are_the_schedulers_own_matter),
-        cmocka_unit_test(a_node_offered_against_the_rules_is_a_difference),
-        cmocka_unit_test(a_difference_that_passes_is_none),
-        cmocka_unit_test(a_difference_about_a_node_that_changes_is_none),
-        cmocka_unit_test(a_sample_says_nothing_of_nodes_that_are_not_in_it),
-        cmocka_unit_test(the_call_for_its_nomination_says_nothing),
-        cmocka_unit_test(pods_with_constraints_that_are_not_modelled_say_nothing),
-        cmocka_unit_test(a_pod_that_the_scheduler_has_otherwise_says_nothing),
-        cmocka_unit_test(room_that_may_be_taken_already_is_no_difference),
-        cmocka_unit_test(a_node_with_a_nominated_pod_is_no_difference),
-        cmocka_unit_test(looks_are_paid_for_by_time),
+        cmocka_unit_test(a_gate_that_the_watch_still_shows_keeps_all_off_the_lane),
+        cmocka_unit_test(a_gang_whose_bindings_were_refused_goes_the_normal_way),
+        cmocka_unit_test(
+            a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane),
+        cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

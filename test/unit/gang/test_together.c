@@ -123,6 +123,84 @@ static void a_gang_that_is_no_longer_complete_is_not_committed_with_the_others(v
     world_free(w);
 }
 
+static void members_that_keep_coming_put_the_commit_off(void **state)
+{
+    (void)state;
+    struct world *w = world_together(200);
+    world_node(w, "n", 6);
+    refused_gang(w, 400, 1);
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *name = xasprintf("%c", 'a' + i);
+        world_group(w, name, 2);
+        world_members(w, name, 0, 2, 1);
+    }
+    world_try_members(w, "a", 0, 2);
+    world_wait(w, MSEC(100));
+    world_try_members(w, "b", 0, 2);
+    world_wait(w, MSEC(100)); /* 150 ms after the last that came */
+    assert_int_equal(w->n_bindings, 0);
+    world_wait(w, MSEC(50));
+    assert_int_equal(w->n_bindings, 4);
+    world_try_members(w, "c", 0, 2); /* nobody waits any more: it begins anew */
+    assert_int_equal(w->n_bindings, 4);
+    world_free(w);
+}
+
+static void no_gang_waits_when_its_hold_is_nearly_over(void **state)
+{
+    (void)state;
+    struct world *w = crowded_world(3);
+    world_try_members(w, "a", 0, 1);
+    world_wait(w, SECONDS(15)); /* a quarter is left for the Bindings, and no moment to wait */
+    world_try_members(w, "a", 1, 2);
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
+static void no_gang_waits_longer_than_a_quarter_of_a_hold(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.together = 3;
+    config.hold = MSEC(8);
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 2);
+    refused_gang(w, 20, 1);
+    world_group(w, "a", 2);
+    world_members(w, "a", 0, 2, 1);
+    world_try_members(w, "a", 0, 2);
+    assert_int_equal(w->n_bindings, 0);
+    world_wait(w, MSEC(2));
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
+/* Holds are few: those that wait for others make room when half of them are taken. */
+static void half_of_the_holds_taken_ends_the_wait(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.together = 3;
+    config.max_holds = 6;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 5);
+    refused_gang(w, 20, 1);
+    world_group(w, "a", 2);
+    world_members(w, "a", 0, 2, 1);
+    world_group(w, "b", 3);
+    world_members(w, "b", 0, 3, 1);
+    world_try_members(w, "a", 0, 2);
+    assert_int_equal(w->n_bindings, 0);
+    world_try_members(w, "b", 0, 1);
+    world_wait(w, 0);
+    assert_int_equal(w->n_bindings, 2);
+    world_try_members(w, "b", 1, 3); /* and nobody begins to wait then */
+    assert_int_equal(w->n_bindings, 5);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +210,10 @@ int main(void)
         cmocka_unit_test(no_gang_waits_beyond_its_attempt),
         cmocka_unit_test(the_wait_ends_when_nobody_comes_to_bind),
         cmocka_unit_test(a_gang_that_is_no_longer_complete_is_not_committed_with_the_others),
+        cmocka_unit_test(members_that_keep_coming_put_the_commit_off),
+        cmocka_unit_test(no_gang_waits_when_its_hold_is_nearly_over),
+        cmocka_unit_test(no_gang_waits_longer_than_a_quarter_of_a_hold),
+        cmocka_unit_test(half_of_the_holds_taken_ends_the_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
