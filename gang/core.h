@@ -102,6 +102,9 @@ bool slot_is_kept_away(const struct slot *slot);
 void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts);
 /* Somebody came, went, or has other labels; or the node has. */
 void node_crowd(struct gang_core *core, struct node *node);
+/* A node has these facts now instead of those; either may be NULL. */
+void hosts_note(struct gang_core *core, const struct gang_node_facts *was,
+                const struct gang_node_facts *is);
 /* Something on some node is not as it was. */
 static inline void layout_new(struct gang_core *core)
 {

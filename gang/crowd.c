@@ -192,6 +192,28 @@ void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts)
     }
 }
 
+/* ---- hosts ---- */
+
+static void count_host(struct gang_core *core, const struct gang_node_facts *facts, int by)
+{
+    const char *name = facts ? gang_kvs_get(&facts->labels, GANG_HOSTNAME) : NULL;
+    if (!name)
+        return;
+    size_t n = (size_t)(uintptr_t)map_get(&core->hosts, name), now = n + (size_t)by;
+    core->n_twins += (now > 1 ? now - 1 : 0) - (n > 1 ? n - 1 : 0);
+    if (now)
+        map_set(&core->hosts, name, (void *)(uintptr_t)now);
+    else
+        map_remove(&core->hosts, name);
+}
+
+void hosts_note(struct gang_core *core, const struct gang_node_facts *was,
+                const struct gang_node_facts *is)
+{
+    count_host(core, is, 1);
+    count_host(core, was, -1);
+}
+
 /* ---- what is remembered ---- */
 
 static struct crowd *crowd_for(const struct gang_core *core, struct rules *rules)

@@ -40,10 +40,20 @@ static bool is_shunned(const struct gang_core *core, const struct pod *pod, uint
     return false;
 }
 
+static const char twins[] = "two nodes with one " GANG_HOSTNAME ", which are two hosts here";
+
+/* One host to kube-scheduler, and some rule about hosts that may concern the pod. */
+static bool meets_twins(const struct gang_core *core, const struct pod *pod)
+{
+    return core->n_twins && (pod->facts->n_apart || pod->facts->n_spreads || core->n_apart);
+}
+
 const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod)
 {
     const char *inexact = pod->facts->inexact;
-    return inexact ? inexact : is_shunned(core, pod, 0) ? shunned : NULL;
+    if (inexact || meets_twins(core, pod))
+        return inexact ? inexact : twins;
+    return is_shunned(core, pod, 0) ? shunned : NULL;
 }
 
 /* Somebody whom kube-scheduler keeps room for there, and who has none reserved here. */
@@ -66,6 +76,8 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
         return "the watch has not shown a member yet";
     if (pod->pinned || pod->refused_on)
         return "a member has been to bind before";
+    if (meets_twins(core, pod))
+        return twins;
     if (pod->facts->inexact)
         return pod->facts->inexact;
     if (pod->facts->n_spreads)

@@ -74,6 +74,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     classes_done(core);
     claims_done(core);
     map_done(&core->labels);
+    map_done(&core->hosts);
     map_done(&core->calls);
     map_done(&core->resource_numbers);
     for (size_t i = 0; i < core->n_resources; i++)

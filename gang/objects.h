@@ -438,6 +438,8 @@ struct gang_core {
     bool labels_matter;     /* there are, or were, such rules */
     uint64_t crowds;        /* counts changes of who is on a node */
     size_t n_apart;         /* over all nodes */
+    struct map hosts;       /* name of a host -> how many nodes have it */
+    size_t n_twins;         /* nodes beyond the first of their host's name */
     struct list touched;    /* gangs to review, then to tell about */
     uint64_t forming;       /* counts changes of which PodGroups are one gang */
     struct gang *keeper;    /* capacity is kept for this one; NULL: none */

@@ -159,6 +159,7 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     if (more || grew(&node->allocatable, &before))
         node->stirred = core->model.stirred = core->now;
     free(before.v);
+    hosts_note(core, node->facts, facts);
     gang_node_facts_free(node->facts);
     node->facts = facts;
     node->devices = has_devices(core, node);
@@ -179,6 +180,7 @@ void take_node_gone(struct gang_core *core, const char *name)
     struct node *node = node_by_name(core, name);
     if (!node)
         return;
+    hosts_note(core, node->facts, NULL);
     node->facts = gang_node_facts_free(node->facts);
     node->gen = ++core->clock;
     node_crowd(core, node);

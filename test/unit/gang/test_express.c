@@ -252,12 +252,6 @@ static void a_member_that_is_to_be_spread_keeps_all_off_the_lane(void **state)
         select_web(&f->spreads[0].selector);
         world_pod_set(w, f);
     }
-    struct gang_node_facts *n = world_gpu_node("a", 1);
-    gang_kvs_add(&n->labels, "kubernetes.io/hostname", "a");
-    world_node_facts(w, n);
-    n = world_gpu_node("b", 1);
-    gang_kvs_add(&n->labels, "kubernetes.io/hostname", "b");
-    world_node_facts(w, n);
     goes_the_normal_way(w);
 }
 
@@ -516,6 +510,45 @@ a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(voi
     goes_the_normal_way(w);
 }
 
+static void host(struct world *w, const char *name, const char *hostname)
+{
+    struct gang_node_facts *n = world_gpu_node(name, 1);
+    free(n->labels.items[0].value); /* the only label that it has */
+    n->labels.items[0].value = copy(hostname);
+    world_node_facts(w, n);
+}
+
+/* To kube-scheduler they are one host, on which only one of the members may be. */
+static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void **state)
+{
+    (void)state;
+    for (int apart = 0; apart < 2; apart++) {
+        struct world *w = express_world();
+        host(w, "a", "twin");
+        host(w, "b", "twin");
+        world_group(w, "g", 2);
+        for (int i = 0; i < 2; i++) {
+            struct gang_pod_facts *f = web(i ? "g-1" : "g-0", "g");
+            world_pod_set(w, apart ? keeping_web_away(f) : f);
+        }
+        world_try(w, "g-0");
+        assert_int_equal(w->n_bindings, apart ? 0 : 2);
+        world_free(w);
+    }
+    struct world *w = express_world(); /* they have names of their own by now */
+    host(w, "a", "twin");
+    host(w, "b", "twin");
+    host(w, "c", "twin");
+    host(w, "b", "b");
+    world_node_gone(w, "c");
+    world_group(w, "g", 2);
+    world_pod_set(w, keeping_web_away(web("g-0", "g")));
+    world_pod_set(w, keeping_web_away(web("g-1", "g")));
+    world_try(w, "g-0");
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
 static void an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away(void **state)
 {
     (void)state;
@@ -563,6 +596,7 @@ int main(void)
         cmocka_unit_test(a_gang_whose_bindings_were_refused_goes_the_normal_way),
         cmocka_unit_test(
             a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane),
+        cmocka_unit_test(two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler),
         cmocka_unit_test(an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

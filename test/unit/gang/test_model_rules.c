@@ -336,13 +336,6 @@ static struct gang_pod_facts *plain(struct gang_pod_facts *f)
     return f;
 }
 
-static void host(struct world *w, const char *name, int gpus)
-{
-    struct gang_node_facts *n = world_gpu_node(name, gpus);
-    gang_kvs_add(&n->labels, "kubernetes.io/hostname", name);
-    world_node_facts(w, n);
-}
-
 static struct gang_pod_facts *on(struct gang_pod_facts *f, const char *node)
 {
     f->node = copy(node);
@@ -365,8 +358,8 @@ static const struct rule_case {
 static struct world *world_of_rule(const struct rule_case *c)
 {
     struct world *w = express_world();
-    host(w, "a", 2);
-    host(w, "b", 2);
+    world_node(w, "a", 2);
+    world_node(w, "b", 2);
     world_group(w, "g", 9);
     world_pod_set(w, on(c->there(world_pod_facts("there", NULL, 0)), "a"));
     world_pod_set(w, c->asked(world_pod_facts("g-0", "g", 1)));
