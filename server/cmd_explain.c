@@ -141,7 +141,8 @@ static void put_express(const json_t *gang, struct buf *out)
     if (json_is_true(json_object_get(express, "on")))
         buf_printf(out, "express     %s\n", *doubt ? doubt : "one member at bind is enough");
     if (mismatches > 0)
-        buf_printf(out, "model check %" PRId64 " differences%s; the first: %s\n", mismatches,
+        buf_printf(out, "model check %" PRId64 " difference%s%s; the first: %s\n", mismatches,
+                   mismatches == 1 ? "" : "s",
                    json_is_true(json_object_get(express, "closed")) ? ", the lane is closed" : "",
                    ask_text(express, "firstMismatch"));
 }

@@ -113,7 +113,7 @@ static char *words_of(const struct gang_status *s)
     if (s->state == GANG_PLANNED)
         return xasprintf("%d members needed, %d exist: places are reserved", s->needed, s->members);
     if (s->state == GANG_COMMITTING)
-        return xasprintf("%d needed members are at bind: all bindings are sent", s->needed);
+        return xasprintf("the bindings of all %d needed members are sent", s->needed);
     if (s->state == GANG_DONE)
         return xasprintf("all members have finished, %d of them well", s->succeeded);
     return xasprintf("%d of %d members are bound, %d needed", s->bound, s->members, s->needed);

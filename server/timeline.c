@@ -238,7 +238,7 @@ static void tell_state(struct timeline *t, usec_t clock, const struct gang_core 
     if (s->state == GANG_PLANNED)
         put_plan(&text, core, v);
     else if (s->state == GANG_COMMITTING)
-        buf_printf(&text, "%d of %d needed members are at bind", s->needed, s->needed);
+        buf_printf(&text, "the bindings of all %d needed members are sent", s->needed);
     else if (s->state == GANG_PLACED)
         put_bindings(&text, g, s);
     else if (s->state != GANG_DONE)

@@ -87,7 +87,7 @@ static void changes_of_state_are_kept_and_repetitions_are_not(void **state)
         {NULL, "Assembling", "1 of 4 members exist"},
         {"Assembling", "Waiting", "room for 3"},
         {"Waiting", "Planned", "4 members needed, 5 exist: places are reserved"},
-        {"Planned", "Committing", "4 needed members are at bind: all bindings are sent"},
+        {"Planned", "Committing", "the bindings of all 4 needed members are sent"},
         {"Committing", "Placed", "3 of 5 members are bound, 4 needed"},
         {"Placed", "Done", "all members have finished, 2 of them well"},
     };
