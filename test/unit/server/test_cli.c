@@ -410,6 +410,32 @@ static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void 
     replay_finds_the_change(path, "\"nvidia.com\\/gpu\",[0-9]*", "\"nvidia.com\\/gpu\",1");
 }
 
+static void metrics_say(const struct serving *s, const char *line)
+{
+    cleanup_reply struct client_reply r;
+    client_ask(s->ops, "GET", "/metrics", NULL, &r);
+    if (!strstr(buf_str(&r.body), line))
+        fail_msg("the metrics do not say: %s", line);
+}
+
+static void P03_the_lane_on_a_built_in_cluster(void **state)
+{
+    (void)state;
+    struct serving s;
+    cleanup_buf struct buf printed = BUF_INIT;
+    assert_int_equal(muster("scheduler-config --listen 127.0.0.1:0", &printed), 0);
+    cleanup_file char *path = file_make(buf_str(&printed));
+    serve_with(&s, "test/sim/P03-express.yaml",
+               (const char *const[]){"--express", "true", "--kube-scheduler-config", path, NULL});
+    cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
+    wait_until(gangs, "Placed");
+    metrics_say(&s, "\nmuster_express_lane 1\n");
+    cleanup_reply struct client_reply r;
+    client_ask(s.ops, "GET", "/metrics", NULL, &r);
+    assert_null(strstr(buf_str(&r.body), "\nmuster_express_bindings_total 0\n"));
+    assert_int_equal(end(&s, SIGTERM), 0);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -422,6 +448,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
         cmocka_unit_test(explain_tells_of_parts_holders_and_kept_capacity),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
+        cmocka_unit_test(P03_the_lane_on_a_built_in_cluster),
         cmocka_unit_test(a_bind_from_nowhere_is_refused_and_a_port_in_use_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
