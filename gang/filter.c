@@ -383,6 +383,7 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
         return;
     const char *nominated = ev->pod ? ev->pod->nominated : pod->facts->nominated;
     list_remove(&pod->in_woken);
+    nudge_end(core, pod);
     passing_end(pod);
     if (pod->node || pod_is_finished(pod)) {
         filter_bound(core, pod, ev);

@@ -176,6 +176,8 @@ static void fire_timers(struct gang_core *core)
             batch_timer_fired(core);
         else if (t->kind == TIMER_GATE)
             gate_timer_fired(core, t->owner);
+        else if (t->kind == TIMER_NUDGE)
+            nudge_timer_fired(core, t->owner);
         else
             pod_timer_fired(core, t->owner, t->kind);
     }

@@ -146,6 +146,7 @@ enum timer_kind {
     TIMER_RETRY,              /* pod: read or bind again */
     TIMER_UNSEEN,             /* pod: learnt from filter, the watch never showed it */
     TIMER_GATE,               /* pod: gated; its gate is to be lifted again, or it is told why */
+    TIMER_NUDGE,              /* pod: what was to wake it may be lost, and is written again */
     TIMER_WAKE,               /* core: starved pods are left to wake */
     TIMER_STEER,              /* core: members are left to steer */
     TIMER_SHOW,               /* core: gated gangs may be shown to an autoscaler */
@@ -210,6 +211,8 @@ struct pod {
     bool sent;          /* filter named its slot: it is on its way to bind there */
     bool rejected;      /* filter said no since it was last steered: only a write wakes it; set by
                          * pod_reject() */
+    int nudges;         /* how often it was nominated to wake it, and nothing shows yet that it is
+                         * awake; see wake.c */
     bool declined;      /* filter said no to its nomination's own call; the full list follows */
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */

@@ -493,6 +493,8 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         node_changed(core, pod->node); /* rules between pods may say something else now */
     if (pod->slot)
         node_crowd(core, pod->slot->node);
+    if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
+        nudge_end(core, pod);
     if (facts->nominated || nomination_is_over(pod, old))
         note_nomination(pod, facts->nominated);
     nomination_note(core, pod);

@@ -3,7 +3,8 @@
  * wake.c - nominations: pods that sleep, members that are steered.
  *
  * A pod that filter rejected sleeps until some cluster event, and neither a plan nor the end of a
- * reservation is one: a write to the pod is.
+ * reservation is one: a write to the pod is. Until the watch shows it, or filter is asked about the
+ * pod, it may be lost, and is written again.
  *
  * A pod that is nominated is tried on that node alone, so kube-scheduler looks at one node instead
  * of some hundreds. That is worth a write only if there are many, and if it comes before
@@ -16,6 +17,10 @@
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
 /* By then a pod that was woken is bound, or was asked about. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
+
+/* What may be lost is written again, after longer pauses each time. */
+#define NUDGE_FIRST (10 * USEC_PER_SEC)
+#define NUDGE_MOST  (300 * USEC_PER_SEC)
 
 /* With fewer nodes a nomination saves too little: it pays at 333, not at 200 (docs/design.md). */
 #define STEER_NODES 300
@@ -42,6 +47,19 @@ static struct node *starved_node(struct gang_core *core, const struct pod *pod)
     return best;
 }
 
+void nudge_end(struct gang_core *core, struct pod *pod)
+{
+    pod->nudges = 0;
+    timer_stop(core, pod_timer(pod, TIMER_NUDGE));
+}
+
+/* The pod sleeps until what was written arrives. */
+static void nudge_begin(struct gang_core *core, struct pod *pod)
+{
+    timer_set(core, pod_timer(pod, TIMER_NUDGE),
+              core->now + usec_backoff(NUDGE_FIRST, NUDGE_MOST, pod->nudges++));
+}
+
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->rejected)
@@ -56,7 +74,11 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     nomination_note(core, pod);
     if (node) {
         core->stats.wakes++;
+        if (pod->rejected || pod->nudges)
+            nudge_begin(core, pod);
         pod_reject(core, pod, false);
+    } else if (pod->nudges) {
+        pod_reject(core, pod, true); /* for all that is known it sleeps on */
     }
 }
 
@@ -181,6 +203,25 @@ static bool waits_alone(const struct pod *pod)
 {
     return !pod->node && !pod_is_finished(pod) && !pod->facts->deleting && !pod->slot &&
            (!pod->gang || passes_singly(pod->gang));
+}
+
+/* Nothing shows that the pod is awake. Who has a place is sent there again, who passes by himself
+ * is one of the starved again; the others wait for the next plan. */
+void nudge_timer_fired(struct gang_core *core, struct pod *pod)
+{
+    if (core->stopping)
+        return;
+    if (pod->node) { /* the watch is late; its Binding may still be refused */
+        nudge_begin(core, pod);
+        return;
+    }
+    pod_reject(core, pod, true);
+    if (pod->slot) {
+        nominate(core, pod, pod->slot->node);
+    } else if (waits_alone(pod)) {
+        starve(core, pod);
+        core->wake_again = true;
+    }
 }
 
 /*

@@ -164,8 +164,8 @@ static void nominate_done(struct flight *f, const struct client_reply *reply)
     if (try_again(f, reply))
         return;
     note_pod_status(f->writer, reply);
-    /* Gone or created anew: nothing to nominate. A hint lost otherwise is written with the next
-     * plan. */
+    /* Gone or created anew: nothing to nominate. What was lost otherwise the core asks for again,
+     * if it was to wake the pod. */
     flight_end(f);
 }
 

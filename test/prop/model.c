@@ -410,11 +410,19 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     if (p < 0 || !m->pods[p].exists || m->pods[p].serial != serial || m->pods[p].node >= 0)
         return;
     int n = e->pod.node ? node_number(e->pod.node) : -1;
+    uint64_t lost = (uint64_t)op_get(&m->config, A_LOST, 0);
     oracle_nominated(m, p, n);
+    m->pods[p].steered |= n >= 0;
+    if (n >= 0 && lost && !m->calm && ++m->namings % (lost + 1) == 0) {
+        m->pods[p].named = -1; /* it may be written again */
+        return;
+    }
+    bool changes = m->pods[p].nominated != n; /* else the write is no event */
     sched_nominated(m, p, n);
     m->pods[p].named = n;
-    m->pods[p].steered |= n >= 0;
-    wake_pod(m, p);
+    m->pods[p].named_at = m->now;
+    if (changes)
+        wake_pod(m, p);
 }
 
 static void see_lifting(struct model *m, const struct gang_effect *e, size_t count)

@@ -47,6 +47,7 @@ struct pod_truth {
     int nominated;    /* status.nominatedNodeName; -1 */
     bool steered;     /* muster has nominated it once */
     int named;        /* where this core has, if nothing came between; -1 */
+    usec_t named_at;  /* and when */
     bool named_now;   /* in this step */
     bool overtaken;   /* and the watch has shown, with it, what was before */
     bool lift_asked;  /* this core has asked for its gate to be lifted */
@@ -125,6 +126,7 @@ struct model {
     int steering; /* enum gang_steering */
     size_t max_holds;
     uint64_t liftings;  /* of gates that it asked for */
+    uint64_t namings;   /* nominations that it asked for */
     uint64_t unsteered; /* pods, by bits, see oracle_steered() */
     usec_t now;
     uint64_t next_id, next_pick;

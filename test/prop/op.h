@@ -141,6 +141,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(STEER, "steer", T_NUMBER, "config: steering; 0 auto, 1 always, 2 never")                     \
     X(GATES, "gates", T_NUMBER, "config: by bits, see enum gates (0 unless said)")                 \
     X(EXPRESS, "express", T_FLAG, "config: express")                                               \
+    X(LOST, "lost", T_NUMBER, "config: a nomination is lost after each so many (not in calm)")     \
     X(SHUN, "shun", T_NUMBER,                                                                      \
       "pod: never in one half of the nodes with pods of this app, by a rule muster does not know") \
     X(BOUND, "bound", T_NUMBER, "expect: members of the group that are bound; pod: 1, or 0")       \

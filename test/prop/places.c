@@ -75,12 +75,18 @@ static bool is_shown_now(const struct model *m, int p)
     return false;
 }
 
+/* Written long ago, and the watch has not shown it: it may be lost. */
+static bool is_repeated(const struct model *m, const struct pod_truth *t)
+{
+    return t->dirty != CLEAN && m->now >= t->named_at + SECONDS(10);
+}
+
 void oracle_nominated(struct model *m, int p, int n)
 {
     struct pod_truth *t = &m->pods[p];
     bool always = m->steering == GANG_STEER_ALWAYS;
     bool before = is_shown_now(m, p);
-    if (n >= 0 && t->named == n && !before && !t->overtaken)
+    if (n >= 0 && t->named == n && !before && !t->overtaken && !is_repeated(m, t))
         model_fail(m, "nominated", "p%d is nominated to %s once more, for nothing", p,
                    node_name(n));
     if (n >= 0 && op_has(&t->spec, A_CLOSED) && is_known_member(t) && !t->lift_asked)

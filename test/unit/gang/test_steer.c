@@ -158,6 +158,92 @@ static void who_goes_express_is_not_steered(void **state)
     world_free(w);
 }
 
+/* One refused member sleeps; the plan's nomination, which is to wake it, is lost on its way. */
+static struct world *world_with_a_sleeper(void)
+{
+    struct world *w = world_steered(GANG_STEER_NEVER, 2);
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    world_filter(w, "g-0");
+    world_pod(w, "g-1", "g", 1);
+    assert_int_equal(w->n_nominations, 1);
+    assert_true(world_nominated(w, "g-0@n000"));
+    return w;
+}
+
+static void world_show_nominated(struct world *w, const char *pod, const char *group,
+                                 const char *node)
+{
+    struct gang_pod_facts *f = world_pod_facts(pod, group, 1);
+    f->nominated = xstrdup(node);
+    world_pod_set(w, f);
+}
+
+static void a_lost_nomination_is_written_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_sleeper();
+    world_wait(w, SECONDS(9));
+    assert_int_equal(w->n_nominations, 1);
+    world_wait(w, SECONDS(2));
+    assert_int_equal(w->n_nominations, 2);
+    assert_string_equal(w->nominations[1], "g-0@n000");
+    world_wait(w, SECONDS(15)); /* after longer pauses each time */
+    assert_int_equal(w->n_nominations, 2);
+    world_wait(w, SECONDS(5));
+    assert_int_equal(w->n_nominations, 3);
+    world_free(w);
+}
+
+static void a_nomination_that_is_seen_is_not_written_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_sleeper();
+    world_show_nominated(w, "g-0", "g", "n000");
+    world_wait(w, SECONDS(50));
+    assert_int_equal(w->n_nominations, 1);
+    world_free(w);
+    w = world_with_a_sleeper(); /* or asked about: it is awake, whatever has woken it */
+    assert_string_equal(world_filter(w, "g-0"), "n000");
+    world_wait(w, SECONDS(50));
+    assert_int_equal(w->n_nominations, 1);
+    world_free(w);
+}
+
+/* The attempt ends before: the next plan wakes whoever may still sleep. */
+static void the_next_plan_wakes_who_was_not_seen_to_wake(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_sleeper();
+    world_wait(w, SECONDS(5));
+    world_node_gone(w, "n000");
+    world_node_gone(w, "n001");
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_string_equal(w->nominations[w->n_nominations - 1], "g-0@");
+    world_node(w, "n002", 4);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_string_equal(w->nominations[w->n_nominations - 1], "g-0@n002");
+    world_free(w);
+}
+
+/* An ordinary pod that reservations kept out: what was to wake it is lost, nobody else comes. */
+static void a_starved_pod_is_woken_again(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_NEVER, 1);
+    gang_of_four(w);
+    world_pod(w, "solo", NULL, 1);
+    assert_string_equal(world_filter(w, "solo"), "");
+    world_group_gone(w, "g");
+    assert_true(world_nominated(w, "solo@n000"));
+    world_wait(w, SECONDS(6));
+    assert_string_equal(w->nominations[w->n_nominations - 1], "solo@");
+    world_wait(w, SECONDS(6));
+    assert_string_equal(w->nominations[w->n_nominations - 1], "solo@n000");
+    assert_int_equal(w->n_nominations, 3);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -169,6 +255,10 @@ int main(void)
         cmocka_unit_test(an_undone_plan_takes_its_nominations_back),
         cmocka_unit_test(swaps_with_those_that_cost_no_write),
         cmocka_unit_test(who_goes_express_is_not_steered),
+        cmocka_unit_test(a_lost_nomination_is_written_again),
+        cmocka_unit_test(a_nomination_that_is_seen_is_not_written_again),
+        cmocka_unit_test(the_next_plan_wakes_who_was_not_seen_to_wake),
+        cmocka_unit_test(a_starved_pod_is_woken_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
