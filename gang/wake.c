@@ -102,7 +102,9 @@ void steer(struct gang_core *core, struct pod *pod)
 {
     if (gate_is_closed(pod) && !pod->lifts)
         return; /* with its gate, see gates.c */
-    if (pod->rejected) {
+    /* Nominated elsewhere, by an earlier life: kube-scheduler would keep that room for it. */
+    bool astray = pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
+    if (pod->rejected || astray) {
         nominate(core, pod, pod->slot->node);
         return;
     }

@@ -98,8 +98,24 @@ void oracle_nominated(struct model *m, int p, int n)
     t->overtaken = before;
 }
 
+/* The nomination by an earlier life keeps room from others where the pod will not go. */
+static void check_astray(struct model *m, int p)
+{
+    const struct pod_truth *t = &m->pods[p];
+    if (t->nominated < 0 || t->nominated == t->named || t->picked >= 0 || t->call ||
+        t->dirty != CLEAN || !is_known_member(t) || t->lift_asked || op_has(&t->spec, A_CLOSED) ||
+        m->namings)
+        return; /* or what was written there may be lost */
+    struct place place = oracle_place(m, p);
+    if (place.node >= 0 && place.node != t->nominated)
+        model_fail(m, "nominated", "p%d stays nominated to n%d, its place is on n%d", p,
+                   t->nominated, place.node);
+}
+
 void oracle_nominations(struct model *m)
 {
+    for (int p = 0; p < PODS; p++)
+        check_astray(m, p);
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         bool now = t->named_now;

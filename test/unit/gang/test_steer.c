@@ -244,6 +244,26 @@ static void a_starved_pod_is_woken_again(void **state)
     world_free(w);
 }
 
+/* Killed with members nominated: where the new plan has another place for one, the room that
+ * kube-scheduler keeps for it is not in the way of others. */
+static void a_nomination_of_an_earlier_life_is_overwritten(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.steering = GANG_STEER_NEVER;
+    struct world *w = world_new_with(config, false);
+    world_node(w, "n000", 2);
+    world_node(w, "n001", 2);
+    world_group(w, "g", 2);
+    world_show_nominated(w, "g-0", "g", "n001");
+    world_show_nominated(w, "g-1", "g", "n000");
+    world_sync(w);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(w->n_nominations, 1);
+    assert_true(world_nominated(w, "g-0@n000"));
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -259,6 +279,7 @@ int main(void)
         cmocka_unit_test(a_nomination_that_is_seen_is_not_written_again),
         cmocka_unit_test(the_next_plan_wakes_who_was_not_seen_to_wake),
         cmocka_unit_test(a_starved_pod_is_woken_again),
+        cmocka_unit_test(a_nomination_of_an_earlier_life_is_overwritten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
