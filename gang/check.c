@@ -139,12 +139,14 @@ static int check_calls(const struct gang_core *core, struct err *err)
 /* Who waits to commit with others is committed by the timer, and before its call is over. */
 static int check_batch(const struct gang_core *core, struct err *err)
 {
-    size_t rejected = 0;
-    map_for_each (e, &core->pods)
-        rejected += ((const struct pod *)e->value)->rejected;
-    if (rejected != core->n_rejected)
-        return err_set(err, ERR_INTERNAL, "%zu pods are refused, counted as %zu", rejected,
-                       core->n_rejected);
+    size_t refused = 0;
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        refused += pod->rejected && pod->refused;
+    }
+    if (refused != core->n_refused)
+        return err_set(err, ERR_INTERNAL, "%zu pods are refused, counted as %zu", refused,
+                       core->n_refused);
     list_for_each (gang, &core->open, struct gang, in_open)
         if (core->synced && !core->stopping && gang->state == GANG_PLANNED && gang->n_held &&
             unit_lacks(gang->root, STAGE_AT_BIND) <= 0 &&

@@ -397,8 +397,11 @@ void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code
 void gates_show(struct gang_core *core);
 
 /* ---- together.c ---- */
-/* Sets pod->rejected and counts them. */
+/* Sets pod->rejected, and counts those of them that filter has refused in this life: of others
+ * nobody knows whether it was an extender, and a Binding wakes them. */
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected);
+/* Filter said no to it. */
+void pod_refuse(struct gang_core *core, struct pod *pod);
 /* A gang whose quorum is at bind: it is to commit later, with others. After gang_count(). */
 bool commit_waits(struct gang_core *core, const struct gang *gang);
 /* After a call has been held. */

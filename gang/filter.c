@@ -43,7 +43,7 @@ static void reply_none(struct gang_core *core, const struct gang_event *ev, stru
     if (pod) {
         if (!pod->node)
             list_remove(&pod->in_shunning);
-        pod_reject(core, pod, true);
+        pod_refuse(core, pod);
         pod->sent = false;
     }
 }
@@ -271,7 +271,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     r->refused = refused;
     r->n_refused = n_refused;
     if (n_passed == 0) {
-        pod_reject(core, pod, true);
+        pod_refuse(core, pod);
         starve(core, pod);
     } else {
         list_remove(&pod->in_starved);

@@ -209,8 +209,9 @@ struct pod {
     bool held;          /* the call waits for the quorum; it asks for the slot's node */
     uint32_t held_node; /* id of that node */
     bool sent;          /* filter named its slot: it is on its way to bind there */
-    bool rejected;      /* filter said no since it was last steered: only a write wakes it; set by
+    bool rejected;      /* it was refused since it was last steered: only a write wakes it; set by
                          * pod_reject() */
+    bool refused;       /* filter said no to it, in this life */
     int nudges;         /* how often it was nominated to wake it, and nothing shows yet that it is
                          * awake; see wake.c */
     bool declined;      /* filter said no to its nomination's own call; the full list follows */
@@ -461,7 +462,7 @@ struct gang_core {
     usec_t batch_end;     /* they commit then at the latest */
     uint64_t batch_step;  /* steps when they did last */
     usec_t last_hold;     /* when a member came to bind last */
-    size_t n_rejected;    /* pods that filter refused, see pod.rejected */
+    size_t n_refused;     /* pods that sleep because filter refused them, see pod_reject() */
     size_t n_gated;       /* pods with muster's own gate */
     uint64_t offers;      /* filter calls whose names were looked up */
     struct list passing;  /* pods that filter let through, and that are not at bind yet */

@@ -21,14 +21,21 @@
 
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected)
 {
-    core->n_rejected += (size_t)rejected;
-    core->n_rejected -= (size_t)pod->rejected;
+    core->n_refused -= pod->rejected && pod->refused;
     pod->rejected = rejected;
+    core->n_refused += pod->rejected && pod->refused;
+}
+
+void pod_refuse(struct gang_core *core, struct pod *pod)
+{
+    pod_reject(core, pod, false);
+    pod->refused = true;
+    pod_reject(core, pod, true);
 }
 
 static usec_t wait_most(const struct gang_core *core)
 {
-    usec_t wait = core->n_rejected < WAIT_MOST / EACH ? (usec_t)core->n_rejected * EACH : WAIT_MOST;
+    usec_t wait = core->n_refused < WAIT_MOST / EACH ? (usec_t)core->n_refused * EACH : WAIT_MOST;
     return wait < core->config.hold / 4 ? wait : core->config.hold / 4;
 }
 
@@ -47,7 +54,7 @@ static bool ends_by(const struct gang *gang, enum timer_kind kind, usec_t at)
 bool commit_waits(struct gang_core *core, const struct gang *gang)
 {
     bool open = core->batch.node.pos;
-    bool many = core->config.together && core->n_rejected >= core->config.together;
+    bool many = core->config.together && core->n_refused >= core->config.together;
     if (!(open || many) || core->batch_step == core->steps || gang->state != GANG_PLANNED ||
         map_count(&core->calls) >= core->config.max_holds / 2)
         return false;

@@ -201,6 +201,32 @@ static void half_of_the_holds_taken_ends_the_wait(void **state)
     world_free(w);
 }
 
+/* Who was tried in vain before muster started need not have been refused by it: a Binding wakes
+ * only those. */
+static void those_of_an_earlier_life_count_when_filter_refuses_them(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.together = 1;
+    struct world *w = world_new_with(config, false);
+    world_node(w, "n", 4);
+    struct gang_pod_facts *f = world_pod_facts("large", NULL, 9);
+    f->unschedulable = true;
+    world_pod_set(w, f);
+    world_group(w, "a", 2);
+    world_members(w, "a", 0, 2, 1);
+    world_group(w, "b", 2);
+    world_members(w, "b", 0, 2, 1);
+    world_sync(w);
+    world_try_members(w, "a", 0, 2);
+    assert_int_equal(w->n_bindings, 2);
+    assert_string_equal(world_filter(w, "large"), "");
+    world_try_members(w, "b", 0, 2);
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,6 +240,7 @@ int main(void)
         cmocka_unit_test(no_gang_waits_when_its_hold_is_nearly_over),
         cmocka_unit_test(no_gang_waits_longer_than_a_quarter_of_a_hold),
         cmocka_unit_test(half_of_the_holds_taken_ends_the_wait),
+        cmocka_unit_test(those_of_an_earlier_life_count_when_filter_refuses_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
