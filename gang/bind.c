@@ -5,9 +5,10 @@
  * A held call, from its beginning to its end:
  *   1. answer_bind() parks it: the member is at bind, its slot is filled, no reply yet.
  *   2. It leaves in exactly one way, always through reply_bind():
- *      commit   the needed set is at bind: all Bindings are sent; the calls are answered when the
- *               last result is in, see bound(). With the express lane the first call is enough,
- *               and the members that have not called are bound with it, see express.c
+ *      commit   the needed set is at bind: all Bindings are sent, at once or with those of other
+ *               gangs (together.c); the calls are answered when the last result is in, see
+ *               bound(). With the express lane the first call is enough, and the members that have
+ *               not called are bound with it, see express.c
  *      limit    hold_timer_fired(): all holds of the gang are answered together when the oldest
  *               is config.hold old; the slots stay, the members come again
  *      undone   plan_drop(), slot_release(): the place is gone
@@ -167,7 +168,7 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
     bool express = core->config.express && !express_doubt(core, gang);
     if (gang_lacks(core, gang, STAGE_AT_BIND) > 0 && !express)
         return;
-    if (!express && commit_waits(core, gang))
+    if (commit_waits(core, gang))
         return;
     /* What was in doubt, or waited for, may be about others: nothing need have come to the gang. */
     if (express || core->batch.node.pos)

@@ -402,7 +402,7 @@ void gates_show(struct gang_core *core);
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected);
 /* Filter said no to it. */
 void pod_refuse(struct gang_core *core, struct pod *pod);
-/* A gang whose quorum is at bind: it is to commit later, with others. After gang_count(). */
+/* A gang that could commit: it is to do so later, with others. After gang_count(). */
 bool commit_waits(struct gang_core *core, const struct gang *gang);
 /* After a call has been held. */
 void commit_for_room(struct gang_core *core);

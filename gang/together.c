@@ -5,7 +5,7 @@
  * Each Binding is an event that makes kube-scheduler try every member that filter has refused,
  * ahead of pods that were created later. Behind a deep backlog the first gang of a burst would so
  * be the last for as long as these tries take, some 2 ms each. Therefore, where config.together or
- * more wait so, a complete gang's Bindings wait
+ * more wait so, the Bindings of a gang that is complete, or goes the express lane, wait
  *   - while members keep coming to bind: LINGER after the last one;
  *   - no longer than EACH for each that waits, half of what their tries would take, and
  *     never longer than WAIT_MOST or a part of config.hold;

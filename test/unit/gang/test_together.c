@@ -227,6 +227,64 @@ static void those_of_an_earlier_life_count_when_filter_refuses_them(void **state
     world_free(w);
 }
 
+static struct world *express_crowd(size_t together)
+{
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.together = together;
+    config.express = true;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 4);
+    refused_gang(w, 3, 2);
+    world_group(w, "a", 2);
+    world_members(w, "a", 0, 2, 1);
+    world_group(w, "b", 2);
+    world_members(w, "b", 0, 2, 1);
+    return w;
+}
+
+/* Of express gangs one member is at bind: its call waits for the others' first. */
+static void P07_express_gangs_commit_together_too(void **state)
+{
+    (void)state;
+    struct world *w = express_crowd(3);
+    uint64_t a = world_try(w, "a-0");
+    assert_string_equal(world_state(w, "a"), "Planned");
+    world_wait(w, MSEC(2));
+    uint64_t b = world_try(w, "b-0");
+    assert_int_equal(w->n_bindings, 0);
+    world_wait(w, MSEC(1));
+    assert_int_equal(w->n_bindings, 4);
+    world_all_bound(w);
+    assert_string_equal(world_answer(w, a), "");
+    assert_string_equal(world_answer(w, b), "");
+    assert_string_equal(world_state(w, "b"), "Placed");
+    world_free(w);
+    w = express_crowd(4); /* fewer are refused */
+    world_try(w, "a-0");
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
+/* What comes into doubt while it waits: member by member, within the limit of the hold. */
+static void an_express_gang_in_doubt_is_not_committed_with_the_others(void **state)
+{
+    (void)state;
+    struct world *w = express_crowd(3);
+    uint64_t a = world_try(w, "a-0");
+    struct gang_pod_facts *f = world_pod_facts("a-1", "a", 1);
+    f->inexact = xstrdup("something that is not modelled");
+    world_pod_set(w, f);
+    world_wait(w, MSEC(200));
+    assert_int_equal(w->n_bindings, 0);
+    assert_null(world_answer(w, a));
+    world_wait(w, gang_config_default().hold);
+    assert_int_equal(w->n_bindings, 0);
+    assert_non_null(world_answer(w, a));
+    assert_string_not_equal(world_answer(w, a), "");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -241,6 +299,8 @@ int main(void)
         cmocka_unit_test(no_gang_waits_longer_than_a_quarter_of_a_hold),
         cmocka_unit_test(half_of_the_holds_taken_ends_the_wait),
         cmocka_unit_test(those_of_an_earlier_life_count_when_filter_refuses_them),
+        cmocka_unit_test(P07_express_gangs_commit_together_too),
+        cmocka_unit_test(an_express_gang_in_doubt_is_not_committed_with_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
