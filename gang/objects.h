@@ -472,7 +472,8 @@ struct gang_core {
     struct list starved; /* ordinary pods refused because of reservations */
     struct list woken;   /* of these, those that were woken and not asked about since */
     struct list unasked; /* members with a place that are to be steered there, by steer_at */
-    usec_t steer_next;   /* when more of them may be */
+    usec_t steer_next;   /* until then no more of them than steer_left */
+    int steer_left;
     struct timer steer;
     char **gone; /* ring of uids of deleted pods */
     size_t gone_at;

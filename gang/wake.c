@@ -114,11 +114,17 @@ void steer(struct gang_core *core, struct pod *pod)
     list_push(&core->unasked, &pod->in_unasked);
 }
 
+/* When the pod may be steered: in its time, and as fast as others allow. */
+static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
+{
+    bool waits = !core->steer_left && pod->steer_at < core->steer_next;
+    return waits ? core->steer_next : pod->steer_at;
+}
+
 void steer_unasked(struct gang_core *core)
 {
-    int left = STEERS_AT_ONCE;
     list_for_each_safe (pod, &core->unasked, struct pod, in_unasked) {
-        usec_t due = pod->steer_at > core->steer_next ? pod->steer_at : core->steer_next;
+        usec_t due = steer_due(core, pod);
         if (due > core->now) {
             timer_set(core, &core->steer, due);
             break;
@@ -126,9 +132,12 @@ void steer_unasked(struct gang_core *core)
         list_remove(&pod->in_unasked);
         if (!pod->slot || pod->sent)
             continue;
-        nominate(core, pod, pod->slot->node);
-        if (--left == 0)
+        if (core->steer_next <= core->now) {
             core->steer_next = core->now + STEER_PAUSE;
+            core->steer_left = STEERS_AT_ONCE;
+        }
+        core->steer_left--;
+        nominate(core, pod, pod->slot->node);
     }
 }
 

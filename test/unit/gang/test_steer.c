@@ -101,6 +101,22 @@ static void a_large_gang_is_steered_in_pieces(void **state)
     world_free(w);
 }
 
+/* The pace is that of all gangs together, whatever steps they are planned in. */
+static void small_gangs_are_steered_at_one_pace(void **state)
+{
+    (void)state;
+    struct world *w = world_steered(GANG_STEER_ALWAYS, 30);
+    for (int g = 0; g < 5; g++) {
+        cleanup_free char *name = xasprintf("g%d", g);
+        world_group(w, name, 8);
+        world_members(w, name, 0, 8, 1);
+    }
+    assert_int_equal(w->n_nominations, 32);
+    world_wait(w, DELAY);
+    assert_int_equal(w->n_nominations, 40);
+    world_free(w);
+}
+
 /* The plan is undone: its nominations are taken back, by one write each. */
 static void an_undone_plan_takes_its_nominations_back(void **state)
 {
@@ -272,6 +288,7 @@ int main(void)
         cmocka_unit_test(few_nodes_are_not_worth_it),
         cmocka_unit_test(members_in_the_queue_are_steered),
         cmocka_unit_test(a_large_gang_is_steered_in_pieces),
+        cmocka_unit_test(small_gangs_are_steered_at_one_pace),
         cmocka_unit_test(an_undone_plan_takes_its_nominations_back),
         cmocka_unit_test(swaps_with_those_that_cost_no_write),
         cmocka_unit_test(who_goes_express_is_not_steered),
