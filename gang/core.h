@@ -443,6 +443,8 @@ void stop_all(struct gang_core *core);
 /* ---- express.c ---- */
 /* Why the gang's first member at bind is not enough, in words; NULL: it is. */
 const char *express_doubt(const struct gang_core *core, const struct gang *gang);
+/* Nothing speaks against the lane but that members, or their bind calls, are still to come. */
+bool goes_express(const struct gang_core *core, const struct gang *gang);
 /* Why the pod's constraints are kube-scheduler's alone to judge; NULL: they are not. */
 const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod);
 /* A Binding that kube-scheduler did not ask for has put somebody there whom the pod collides with

@@ -65,7 +65,8 @@ static bool is_promised(const struct slot *slot)
     return false;
 }
 
-static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
+/* What is in doubt for now, until all members are there. */
+static const char *early_doubt(const struct gang_core *core, const struct slot *slot)
 {
     struct pod *pod = slot->pod;
     if (!pod || !pod_plannable(core, pod))
@@ -74,6 +75,12 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
         return "the watch still shows a member's scheduling gate";
     if (pod_timer(pod, TIMER_UNSEEN)->node.pos)
         return "the watch has not shown a member yet";
+    return NULL;
+}
+
+static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
+{
+    const struct pod *pod = slot->pod;
     if (pod->pinned || pod->refused_on)
         return "a member has been to bind before";
     if (meets_twins(core, pod))
@@ -92,30 +99,53 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
     return NULL;
 }
 
-const char *express_doubt(const struct gang_core *core, const struct gang *gang)
+static const char *gang_doubt(const struct gang_core *core, const struct gang *gang)
 {
     if (core->model.wrong)
         return core->model.wrong;
-    const char *old = picture_doubt(core);
-    if (old)
-        return old;
-    if (gang->state != GANG_PLANNED)
-        return "a part of it is bound, or it has no plan";
-    if (gang->hoping || gang_lacks(core, gang, STAGE_PLANNED) > 0)
-        return "a member is still expected";
+    return gang->state == GANG_PLANNED ? NULL : "a part of it is bound, or it has no plan";
+}
+
+/* What speaks against the lane whoever is still to come. */
+static const char *members_doubt(const struct gang_core *core, const struct gang *gang)
+{
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        const char *doubt = slot_doubt(core, slot);
+        const char *doubt = slot->pod ? slot_doubt(core, slot) : NULL;
         if (doubt)
             return doubt;
     }
     /* Last: this may look at many pods, and is asked each time a member comes to bind. So a member
      * looks at each of them once. */
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        if (!slot->pod)
+            continue;
         if (is_shunned(core, slot->pod, slot->pod->unshunned))
             return shunned;
         slot->pod->unshunned = core->shunnings;
     }
     return NULL;
+}
+
+bool goes_express(const struct gang_core *core, const struct gang *gang)
+{
+    return core->config.express && !gang_doubt(core, gang) && !members_doubt(core, gang);
+}
+
+const char *express_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    const char *doubt = gang_doubt(core, gang);
+    if (!doubt)
+        doubt = picture_doubt(core);
+    if (doubt)
+        return doubt;
+    if (gang->hoping || gang_lacks(core, gang, STAGE_PLANNED) > 0)
+        return "a member is still expected";
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        doubt = early_doubt(core, slot);
+        if (doubt)
+            return doubt;
+    }
+    return members_doubt(core, gang);
 }
 
 /* Where the rules here have turned out not to be kube-scheduler's, they refuse nothing any longer

@@ -82,20 +82,12 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     }
 }
 
-/* The first of its siblings at bind is likely to be enough: kube-scheduler is not asked about it.
- */
-static bool goes_express(const struct gang_core *core, const struct pod *pod)
-{
-    return core->config.express && !core->model.wrong && !pod->facts->n_spreads &&
-           !pod_beyond_model(core, pod);
-}
-
-static bool is_worth_steering(const struct gang_core *core, const struct pod *pod)
+static bool is_worth_steering(const struct gang_core *core)
 {
     enum gang_steering how = core->config.steering;
     if (how != GANG_STEER_AUTO)
         return how == GANG_STEER_ALWAYS;
-    return map_count(&core->nodes) >= STEER_NODES && !goes_express(core, pod);
+    return map_count(&core->nodes) >= STEER_NODES;
 }
 
 void steer(struct gang_core *core, struct pod *pod)
@@ -108,7 +100,7 @@ void steer(struct gang_core *core, struct pod *pod)
         nominate(core, pod, pod->slot->node);
         return;
     }
-    if (pod->sent || !list_empty(&pod->in_unasked) || !is_worth_steering(core, pod))
+    if (pod->sent || !list_empty(&pod->in_unasked) || !is_worth_steering(core))
         return;
     pod->steer_at = core->now + (core->config.steering == GANG_STEER_AUTO ? STEER_DELAY : 0);
     list_push(&core->unasked, &pod->in_unasked);
@@ -121,8 +113,21 @@ static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
     return waits ? core->steer_next : pod->steer_at;
 }
 
+/* Where the first member at bind is enough, kube-scheduler is not asked about the others. Members
+ * of a gang stand together: *last is the one that was looked at last, with what came of it. */
+static bool needs_no_steering(const struct gang_core *core, const struct gang *gang,
+                              const struct gang **last, bool *express)
+{
+    if (gang != *last)
+        *express = core->config.steering == GANG_STEER_AUTO && goes_express(core, gang);
+    *last = gang;
+    return *express;
+}
+
 void steer_unasked(struct gang_core *core)
 {
+    const struct gang *last = NULL;
+    bool express = false;
     list_for_each_safe (pod, &core->unasked, struct pod, in_unasked) {
         usec_t due = steer_due(core, pod);
         if (due > core->now) {
@@ -130,7 +135,7 @@ void steer_unasked(struct gang_core *core)
             break;
         }
         list_remove(&pod->in_unasked);
-        if (!pod->slot || pod->sent)
+        if (!pod->slot || pod->sent || needs_no_steering(core, pod->gang, &last, &express))
             continue;
         if (core->steer_next <= core->now) {
             core->steer_next = core->now + STEER_PAUSE;

@@ -174,6 +174,30 @@ static void who_goes_express_is_not_steered(void **state)
     world_free(w);
 }
 
+/* One member that kube-scheduler alone can judge keeps the whole gang off the lane. */
+static void a_mixed_gang_is_steered_as_a_whole(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.express = true;
+    struct world *w = world_new_with(config, true);
+    for (int i = 0; i < 600; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", i);
+        world_node(w, name, 4);
+    }
+    world_group(w, "g", 4);
+    world_members(w, "g", 0, 3, 1);
+    struct gang_pod_facts *f = world_pod_facts("g-3", "g", 1);
+    f->inexact = xstrdup("something that is not modelled");
+    world_pod_set(w, f);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_wait(w, USEC_PER_SEC);
+    assert_int_equal(w->n_nominations, 4);
+    world_free(w);
+}
+
 /* One refused member sleeps; the plan's nomination, which is to wake it, is lost on its way. */
 static struct world *world_with_a_sleeper(void)
 {
@@ -292,6 +316,7 @@ int main(void)
         cmocka_unit_test(an_undone_plan_takes_its_nominations_back),
         cmocka_unit_test(swaps_with_those_that_cost_no_write),
         cmocka_unit_test(who_goes_express_is_not_steered),
+        cmocka_unit_test(a_mixed_gang_is_steered_as_a_whole),
         cmocka_unit_test(a_lost_nomination_is_written_again),
         cmocka_unit_test(a_nomination_that_is_seen_is_not_written_again),
         cmocka_unit_test(the_next_plan_wakes_who_was_not_seen_to_wake),
