@@ -266,6 +266,25 @@ static void P07_express_gangs_commit_together_too(void **state)
     world_free(w);
 }
 
+/* Half of the holds that may be are taken: nobody waits with one more. */
+static void where_holds_are_few_an_express_gang_does_not_wait(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.together = 3;
+    config.express = true;
+    config.max_holds = 2;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 4);
+    refused_gang(w, 3, 2);
+    world_group(w, "a", 2);
+    world_members(w, "a", 0, 2, 1);
+    world_try(w, "a-0");
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
 /* What comes into doubt while it waits: member by member, within the limit of the hold. */
 static void an_express_gang_in_doubt_is_not_committed_with_the_others(void **state)
 {
@@ -300,6 +319,7 @@ int main(void)
         cmocka_unit_test(half_of_the_holds_taken_ends_the_wait),
         cmocka_unit_test(those_of_an_earlier_life_count_when_filter_refuses_them),
         cmocka_unit_test(P07_express_gangs_commit_together_too),
+        cmocka_unit_test(where_holds_are_few_an_express_gang_does_not_wait),
         cmocka_unit_test(an_express_gang_in_doubt_is_not_committed_with_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
