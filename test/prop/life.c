@@ -86,6 +86,7 @@ static void list_everything(struct model *m)
         t->charged = NOT_CHARGED;
         t->shown = t->learnt = t->ghost = t->lift_asked = false;
         t->named = -1;
+        t->inherited = t->nominated >= 0;
         objects_show(m, 'p', p);
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
             group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */

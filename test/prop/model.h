@@ -45,6 +45,7 @@ struct pod_truth {
     int lost;         /* node of a Binding that nobody knows the end of; -1 */
     usec_t lost_sent; /* when that was sent: the API server gives it up in the end */
     int nominated;    /* status.nominatedNodeName; -1 */
+    bool inherited;   /* by an earlier life of muster, and nothing came between */
     bool steered;     /* muster has nominated it once */
     int named;        /* where this core has, if nothing came between; -1 */
     usec_t named_at;  /* and when */

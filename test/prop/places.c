@@ -102,9 +102,8 @@ void oracle_nominated(struct model *m, int p, int n)
 static void check_astray(struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
-    if (t->nominated < 0 || t->nominated == t->named || t->picked >= 0 || t->call ||
-        t->dirty != CLEAN || !is_known_member(t) || t->lift_asked || op_has(&t->spec, A_CLOSED) ||
-        m->namings)
+    if (!t->inherited || t->picked >= 0 || t->call || t->dirty != CLEAN || !is_known_member(t) ||
+        t->lift_asked || op_has(&t->spec, A_CLOSED) || m->namings)
         return; /* or what was written there may be lost */
     struct place place = oracle_place(m, p);
     if (place.node >= 0 && place.node != t->nominated)

@@ -31,6 +31,7 @@ void sched_nominated(struct model *m, int p, int node)
     struct pod_truth *t = &m->pods[p];
     bool left = t->nominated >= 0 && t->nominated != node;
     t->nominated = node;
+    t->inherited = false;
     t->named = -1; /* unless muster wrote it */
     if (t->dirty == CLEAN)
         t->dirty = RENOMINATED;
@@ -158,6 +159,7 @@ static void ask_filter(struct model *m, int p, const char *const *names, size_t 
 {
     struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++m->next_id, .pod = facts_pod(m, p)};
     m->pods[p].asked = true;
+    m->pods[p].inherited = false;
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
 }
 
