@@ -51,8 +51,8 @@ static int ungate(struct ungate_options *options)
     if (!listed)
         fprintf(stderr, "muster ungate: %s\n", err.text);
     if (!listed && all)
-        fprintf(stderr, "muster ungate: %zu pods %s before that; others may have the gate\n",
-                t.done, t.dry_run ? "would be ungated" : "were ungated");
+        fprintf(stderr, "muster ungate: %s before that: %zu; other pods may have the gate\n",
+                t.dry_run ? "would be ungated" : "ungated", t.done);
     return listed && !t.kept ? CMD_OK : CMD_FAILED;
 }
 
