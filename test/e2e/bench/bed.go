@@ -161,8 +161,11 @@ func (b *bed) watch(ns string) *bindings {
 			for event := range watcher.ResultChan() {
 				pod, ok := event.Object.(*corev1.Pod)
 				if !ok {
-					b.t.Errorf("watch of %s: %v", ns, apierrors.FromObject(event.Object))
-					return
+					if err := apierrors.FromObject(event.Object); apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
+						b.t.Errorf("watch of %s: %v", ns, err) // what came meanwhile is lost
+						return
+					}
+					break
 				}
 				options.ResourceVersion = pod.ResourceVersion
 				if event.Type == watch.Added && !seen[pod.Name] {
