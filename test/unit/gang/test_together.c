@@ -24,9 +24,8 @@ static void refused_gang(struct world *w, int members, int gpus)
 }
 
 /* Room for four members of a GPU each, and three members of two GPUs each that wait. */
-static struct world *crowded_world(size_t together)
+static struct world *crowd(struct world *w)
 {
-    struct world *w = world_together(together);
     world_node(w, "n", 4);
     refused_gang(w, 3, 2);
     world_group(w, "a", 2);
@@ -34,6 +33,11 @@ static struct world *crowded_world(size_t together)
     world_group(w, "b", 2);
     world_members(w, "b", 0, 2, 1);
     return w;
+}
+
+static struct world *crowded_world(size_t together)
+{
+    return crowd(world_together(together));
 }
 
 static void P07_complete_gangs_commit_together_behind_many_refused_pods(void **state)
@@ -233,14 +237,7 @@ static struct world *express_crowd(size_t together)
     config.assemble = 0;
     config.together = together;
     config.express = true;
-    struct world *w = world_new_with(config, true);
-    world_node(w, "n", 4);
-    refused_gang(w, 3, 2);
-    world_group(w, "a", 2);
-    world_members(w, "a", 0, 2, 1);
-    world_group(w, "b", 2);
-    world_members(w, "b", 0, 2, 1);
-    return w;
+    return crowd(world_new_with(config, true));
 }
 
 /* Of express gangs one member is at bind: its call waits for the others' first. */
