@@ -20,6 +20,32 @@ struct world *world_new(void)
     return world_new_with(config, true);
 }
 
+struct world *world_express(void)
+{
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.express = true;
+    return world_new_with(config, true);
+}
+
+struct world *world_checked(void)
+{
+    struct world *w = world_express();
+    world_node(w, "a", 2);
+    world_node(w, "b", 2);
+    world_group(w, "g", 9);
+    world_pod(w, "g-0", "g", 1);
+    world_wait(w, SECONDS(2));
+    return w;
+}
+
+bool world_lane_is_open(const struct world *w)
+{
+    struct gang_stats stats;
+    gang_core_stats(w->core, &stats);
+    return stats.express;
+}
+
 static void strings_clear(char **items, size_t *n)
 {
     for (size_t i = 0; i < *n; i++)

@@ -69,6 +69,12 @@ struct world {
 /* Synced, with the default settings but no hope for members that do not exist (assemble 0). */
 struct world *world_new(void);
 struct world *world_new_with(struct gang_config config, bool synced);
+/* As world_new(), with the express lane. */
+struct world *world_express(void);
+/* With two nodes, a and b, that nothing has happened to for a while, and g-0 of a gang that waits
+ * for members: the model check looks, and nothing is ever placed. */
+struct world *world_checked(void);
+bool world_lane_is_open(const struct world *w);
 void world_free(struct world *w);
 void world_step(struct world *w, struct gang_event *events, size_t n);
 void world_sync(struct world *w);

@@ -4,27 +4,14 @@
 
 #include "test/lib/world.h"
 
-static struct world *express_world(void)
-{
-    struct gang_config config = gang_config_default();
-    config.assemble = 0;
-    config.express = true;
-    return world_new_with(config, true);
-}
-
 /* Two members on two nodes of one GPU each. */
 static struct world *pair_world(void)
 {
-    struct world *w = express_world();
+    struct world *w = world_express();
     world_node(w, "a", 1);
     world_node(w, "b", 1);
     world_group(w, "g", 2);
     return w;
-}
-
-static char *copy(const char *s)
-{
-    return xstrdup(s);
 }
 
 static uint64_t express_bindings(const struct world *w)
@@ -105,7 +92,7 @@ static void a_member_with_a_constraint_that_is_not_modelled_keeps_all_off_the_la
     (void)state;
     struct world *w = pair_world();
     struct gang_pod_facts *f = world_pod_facts("g-1", "g", 1);
-    f->inexact = copy("volumes");
+    f->inexact = xstrdup("volumes");
     world_pod(w, "g-0", "g", 1);
     world_pod_set(w, f);
     goes_the_normal_way(w);
@@ -118,10 +105,10 @@ static void select_web(struct gang_selector *s)
     s->term.items = xcalloc(1, sizeof *s->term.items);
     s->term.n = 1;
     struct gang_requirement *r = &s->term.items[0];
-    r->key = copy("app");
+    r->key = xstrdup("app");
     r->op = MATCH_IN;
     r->values = xcalloc(1, sizeof *r->values);
-    r->values[r->n_values++] = copy("web");
+    r->values[r->n_values++] = xstrdup("web");
 }
 
 static struct gang_pod_facts *web(const char *name, const char *group)
@@ -136,7 +123,7 @@ static void shunning_pod(struct world *w)
 {
     world_node(w, "z", 1);
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
-    f->node = copy("z");
+    f->node = xstrdup("z");
     f->shuns = xcalloc(1, sizeof *f->shuns);
     f->n_shuns = 1;
     select_web(&f->shuns[0]);
@@ -179,7 +166,7 @@ static void a_node_that_another_pod_is_nominated_to_is_left_to_the_scheduler(voi
     (void)state;
     struct world *w = pair_world();
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
-    f->nominated = copy("b");
+    f->nominated = xstrdup("b");
     world_pod_set(w, f);
     world_members(w, "g", 0, 2, 1);
     goes_the_normal_way(w);
@@ -193,7 +180,7 @@ static void nodes_that_come_after_the_nomination_are_left_to_it_too(void **state
     config.express = true;
     struct world *w = world_new_with(config, false);
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
-    f->nominated = copy("b");
+    f->nominated = xstrdup("b");
     world_pod_set(w, f);
     world_node(w, "a", 1);
     world_node(w, "b", 1);
@@ -303,7 +290,7 @@ static void members_that_are_hoped_for_are_waited_for(void **state)
 static void extras_with_a_place_are_bound_with_the_others(void **state)
 {
     (void)state;
-    struct world *w = express_world();
+    struct world *w = world_express();
     world_node(w, "a", 3);
     world_group(w, "g", 2);
     world_members(w, "g", 0, 3, 1);
@@ -422,14 +409,14 @@ static struct gang_pod_facts *with_port(struct gang_pod_facts *f)
 {
     f->host_ports = xcalloc(1, sizeof *f->host_ports);
     f->n_host_ports = 1;
-    f->host_ports[0] = (struct gang_port){NULL, copy("TCP"), 8080};
+    f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 8080};
     return f;
 }
 
 static void an_ordinary_pod_on_its_way_does_not_take_a_port_twice(void **state)
 {
     (void)state;
-    struct world *w = express_world();
+    struct world *w = world_express();
     world_node(w, "a", 4);
     world_group(w, "g", 1);
     world_pod_set(w, with_port(world_pod_facts("o", NULL, 1)));
@@ -514,7 +501,7 @@ static void host(struct world *w, const char *name, const char *hostname)
 {
     struct gang_node_facts *n = world_gpu_node(name, 1);
     free(n->labels.items[0].value); /* the only label that it has */
-    n->labels.items[0].value = copy(hostname);
+    n->labels.items[0].value = xstrdup(hostname);
     world_node_facts(w, n);
 }
 
@@ -523,7 +510,7 @@ static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void *
 {
     (void)state;
     for (int apart = 0; apart < 2; apart++) {
-        struct world *w = express_world();
+        struct world *w = world_express();
         host(w, "a", "twin");
         host(w, "b", "twin");
         world_group(w, "g", 2);
@@ -535,7 +522,7 @@ static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void *
         assert_int_equal(w->n_bindings, apart ? 0 : 2);
         world_free(w);
     }
-    struct world *w = express_world(); /* they have names of their own by now */
+    struct world *w = world_express(); /* they have names of their own by now */
     host(w, "a", "twin");
     host(w, "b", "twin");
     host(w, "c", "twin");
@@ -552,7 +539,7 @@ static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void *
 static void an_ordinary_pod_on_its_way_does_not_join_those_it_keeps_away(void **state)
 {
     (void)state;
-    struct world *w = express_world();
+    struct world *w = world_express();
     world_node(w, "a", 4);
     world_group(w, "g", 1);
     world_pod_set(w, keeping_web_away(world_pod_facts("o", NULL, 1)));

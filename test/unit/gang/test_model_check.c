@@ -6,33 +6,6 @@
 
 #include "test/lib/world.h"
 
-static bool lane_is_open(const struct world *w)
-{
-    struct gang_stats stats;
-    gang_core_stats(w->core, &stats);
-    return stats.express;
-}
-
-static struct world *express_world(void)
-{
-    struct gang_config config = gang_config_default();
-    config.assemble = 0;
-    config.express = true;
-    return world_new_with(config, true);
-}
-
-/* A gang that waits for members, so that nothing is ever placed. */
-static struct world *checked_world(void)
-{
-    struct world *w = express_world();
-    world_node(w, "a", 2);
-    world_node(w, "b", 2);
-    world_group(w, "g", 9);
-    world_pod(w, "g-0", "g", 1);
-    world_wait(w, SECONDS(2));
-    return w;
-}
-
 static void look(struct world *w, const char *names)
 {
     world_filter_facts(w, world_pod_facts("g-0", "g", 1), names);
@@ -52,11 +25,11 @@ static void an_old_picture_is_compared_with_nothing(void **state)
 {
     (void)state;
     for (enum gang_watch of = 0; of < GANG_WATCHES; of++) {
-        struct world *w = checked_world();
+        struct world *w = world_checked();
         world_watch(w, of, true); /* "b" was deleted since, or somebody else is there */
         for (int i = 0; i < 5; i++, world_wait(w, SECONDS(2)))
             look(w, "a");
-        assert_true(lane_is_open(w));
+        assert_true(world_lane_is_open(w));
         world_free(w);
     }
 }
@@ -66,16 +39,16 @@ static void the_scheduler_has_time_to_catch_up_too(void **state)
     (void)state;
     static const int outages[] = {1, 20, 500}, until[] = {3, 41, 61};
     for (size_t i = 0; i < ARRAY_SIZE(outages); i++) {
-        struct world *w = checked_world();
+        struct world *w = world_checked();
         world_watch(w, GANG_WATCH_PODS, true);
         world_wait(w, SECONDS(outages[i]));
         world_watch(w, GANG_WATCH_PODS, false);
         world_wait(w, SECONDS(until[i]) - 1);
         look_twice(w, "a"); /* the first of them says nothing */
-        assert_true(lane_is_open(w));
+        assert_true(world_lane_is_open(w));
         world_wait(w, SECONDS(1));
         look(w, "a");
-        assert_false(lane_is_open(w));
+        assert_false(world_lane_is_open(w));
         world_free(w);
     }
 }
@@ -95,7 +68,7 @@ static void half_a_rule(struct world *w, const char *pod, int gpus)
 static void many_differences_do_not_hide_each_other(void **state)
 {
     (void)state;
-    struct world *w = express_world();
+    struct world *w = world_express();
     for (int i = 0; i < 80; i++) {
         char name[8];
         snprintf(name, sizeof name, "n%d", i);
@@ -108,16 +81,16 @@ static void many_differences_do_not_hide_each_other(void **state)
     half_a_rule(w, "g-1", 1);
     half_a_rule(w, "g-2", 2);
     world_wait(w, SECONDS(2));
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     half_a_rule(w, "g-1", 1);
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
 static void suspects_of_long_ago_make_place(void **state)
 {
     (void)state;
-    struct world *w = express_world();
+    struct world *w = world_express();
     world_node(w, "a", 100);
     world_node(w, "b", 100);
     world_group(w, "g", 99);
@@ -137,9 +110,9 @@ static void suspects_of_long_ago_make_place(void **state)
     struct gang_pod_facts *f = world_pod_facts("g-0", "g", 80);
     world_filter_facts(w, f, "a");
     world_wait(w, SECONDS(1));
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_filter_facts(w, world_pod_facts("g-0", "g", 80), "a");
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
@@ -147,7 +120,7 @@ static void suspects_of_long_ago_make_place(void **state)
 static void amounts_that_changed_begin_anew(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     world_node(w, "c", 0);
     world_wait(w, SECONDS(2));
     look(w, "a b c"); /* kube-scheduler has heard of its GPUs already */
@@ -156,7 +129,7 @@ static void amounts_that_changed_begin_anew(void **state)
     world_node(w, "c", 0);
     world_wait(w, SECONDS(2));
     look(w, "a b c"); /* and has not yet that they are gone again */
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
@@ -189,7 +162,7 @@ static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **sta
 static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     world_group(w, "h", 2);
     world_members(w, "h", 0, 2, 1);
     world_try(w, "h-0");
@@ -202,7 +175,7 @@ static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
     world_pod_seen(w, "h-1", "h", 1, node, PHASE_RUNNING);
     world_wait(w, SECONDS(2));
     look_twice(w, "c");
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
@@ -210,7 +183,7 @@ static void a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer(void **sta
 {
     (void)state;
     for (int volumes = 0; volumes < 2; volumes++) {
-        struct world *w = checked_world();
+        struct world *w = world_checked();
         struct gang_pod_facts *f = world_pod_facts("o", NULL, 2);
         f->has_pvc = volumes;
         world_pod_set(w, f);
@@ -219,10 +192,10 @@ static void a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer(void **sta
         world_filter(w, "p"); /* came later, and is over sooner */
         world_wait(w, SECONDS(61));
         look_twice(w, "a");
-        assert_int_equal(lane_is_open(w), volumes);
+        assert_int_equal(world_lane_is_open(w), volumes);
         world_wait(w, SECONDS(600));
         look_twice(w, "a");
-        assert_false(lane_is_open(w));
+        assert_false(world_lane_is_open(w));
         world_free(w);
     }
 }
@@ -260,7 +233,7 @@ static struct gang_pod_facts *shunning(const char *name, const char *app)
 /* It passes filter, and what comes of that differs: whether "h" then goes the lane. */
 static void lane_beside_a_shunning_pod(void (*then)(struct world *), bool open)
 {
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     world_pod_set(w, shunning("o", "web"));
     world_filter_on(w, "o", "a b", NULL);
     then(w);
@@ -317,7 +290,7 @@ static void who_shuns_a_member_later_matters_too(void **state)
 {
     (void)state;
     for (int later = 0; later < 2; later++) {
-        struct world *w = checked_world();
+        struct world *w = world_checked();
         struct gang_pod_facts *o = shunning("o", "web");
         o->node = xstrdup("z");
         world_pod_set(w, o);

@@ -5,19 +5,6 @@
 
 #include "test/lib/world.h"
 
-static char *copy(const char *s)
-{
-    return xstrdup(s);
-}
-
-static struct world *express_world(void)
-{
-    struct gang_config config = gang_config_default();
-    config.assemble = 0;
-    config.express = true;
-    return world_new_with(config, true);
-}
-
 static uint64_t mismatches(const struct world *w, enum gang_predicate p)
 {
     struct gang_stats stats;
@@ -25,18 +12,11 @@ static uint64_t mismatches(const struct world *w, enum gang_predicate p)
     return stats.mismatches[p];
 }
 
-static bool lane_is_open(const struct world *w)
-{
-    struct gang_stats stats;
-    gang_core_stats(w->core, &stats);
-    return stats.express;
-}
-
 static struct gang_pod_facts *with_port(struct gang_pod_facts *f)
 {
     f->host_ports = xcalloc(1, sizeof *f->host_ports);
     f->n_host_ports = 1;
-    f->host_ports[0] = (struct gang_port){NULL, copy("TCP"), 8080};
+    f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 8080};
     return f;
 }
 
@@ -48,31 +28,19 @@ static const char *look(struct world *w, const char *names)
 static struct gang_pod_facts *beyond(const char *name)
 {
     struct gang_pod_facts *f = world_pod_facts(name, "g", 1);
-    f->inexact = copy("volumes");
+    f->inexact = xstrdup("volumes");
     return f;
-}
-
-/* A gang that waits for a member, so that nothing is ever placed. */
-static struct world *checked_world(void)
-{
-    struct world *w = express_world();
-    world_node(w, "a", 2);
-    world_node(w, "b", 2);
-    world_group(w, "g", 9);
-    world_pod(w, "g-0", "g", 1);
-    world_wait(w, SECONDS(2));
-    return w;
 }
 
 static void a_difference_that_stands_a_second_look_closes_the_lane(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     look(w, "a");
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_wait(w, SECONDS(2));
     look(w, "a");
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
     assert_non_null(strstr(gang_core_model_wrong(w->core), "does not offer node b"));
     assert_true(world_event(w, "ModelMismatch"));
@@ -84,7 +52,7 @@ static void a_difference_that_stands_a_second_look_closes_the_lane(void **state)
 static void the_lane_stays_closed(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     look(w, "a");
     world_wait(w, SECONDS(2));
     look(w, "a");
@@ -102,15 +70,15 @@ static void the_lane_stays_closed(void **state)
 static void after_the_lane_closed_ports_are_the_schedulers_own_matter(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     struct gang_pod_facts *f = with_port(world_pod_facts("there", NULL, 1));
-    f->node = copy("a");
+    f->node = xstrdup("a");
     world_pod_set(w, f);
     world_wait(w, SECONDS(2));
     look(w, "a");
     world_wait(w, SECONDS(2));
     look(w, "a");
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     world_pod_set(w, with_port(world_pod_facts("o", NULL, 1)));
     world_wait(w, SECONDS(50));
     uint64_t call = world_bind(w, "o", "a");
@@ -124,7 +92,7 @@ static void after_the_lane_closed_ports_are_the_schedulers_own_matter(void **sta
 static void a_node_offered_against_the_rules_is_a_difference(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     struct gang_node_facts *n = world_gpu_node("b", 2);
     n->unschedulable = true;
     world_node_facts(w, n);
@@ -142,33 +110,33 @@ static void a_node_offered_against_the_rules_is_a_difference(void **state)
 static void a_difference_that_passes_is_none(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     look(w, "a");
     world_wait(w, SECONDS(2));
     look(w, "a b"); /* it is offered again: the scheduler was behind */
     world_wait(w, SECONDS(2));
     look(w, "a");
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
 static void a_difference_about_a_node_that_changes_is_none(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     look(w, "a");
     world_wait(w, SECONDS(2));
     world_pod_seen(w, "o", NULL, 1, "b", PHASE_RUNNING);
     look(w, "a");
     world_wait(w, USEC_PER_SEC / 2);
     look(w, "a");
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_wait(w, SECONDS(2));
     look(w, "a");
-    assert_true(lane_is_open(w)); /* the first look of a new state */
+    assert_true(world_lane_is_open(w)); /* the first look of a new state */
     world_wait(w, SECONDS(2));
     look(w, "a");
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
@@ -195,7 +163,7 @@ static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
             world_wait(w, SECONDS(2));
             look(w, buf_str(&names));
         }
-        assert_int_equal(lane_is_open(w), !whole);
+        assert_int_equal(world_lane_is_open(w), !whole);
         world_free(w);
     }
 }
@@ -203,53 +171,53 @@ static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
 static void the_call_for_its_nomination_says_nothing(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     for (int i = 0; i < 3; i++) {
         struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
-        f->nominated = copy("a");
+        f->nominated = xstrdup("a");
         world_filter_facts(w, f, "a");
         world_wait(w, SECONDS(2));
     }
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
 static void pods_with_constraints_that_are_not_modelled_say_nothing(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     world_pod_set(w, beyond("g-1"));
     for (int i = 0; i < 3; i++) {
         world_filter_facts(w, beyond("g-1"), "a");
         world_wait(w, SECONDS(2));
     }
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
 static void a_pod_that_the_scheduler_has_otherwise_says_nothing(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     for (int i = 0; i < 3; i++) {
         world_filter_facts(w, world_pod_facts("g-0", "g", 2), "a"); /* it asks for more there */
         world_wait(w, SECONDS(2));
     }
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
 static void room_that_may_be_taken_already_is_no_difference(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     world_pod(w, "o", NULL, 2);
     world_filter(w, "o"); /* assumed on "b", for all muster knows, until it is at bind */
     for (int i = 0; i < 3; i++) {
         look(w, "a");
         world_wait(w, SECONDS(2));
     }
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     uint64_t call = world_bind(w, "o", "b");
     world_result(w, "o", "b", OUTCOME_OK);
     assert_string_equal(world_answer(w, call), "");
@@ -257,29 +225,29 @@ static void room_that_may_be_taken_already_is_no_difference(void **state)
         look(w, "a");
         world_wait(w, SECONDS(2));
     }
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
 static void a_node_with_a_nominated_pod_is_no_difference(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 2);
-    f->nominated = copy("b");
+    f->nominated = xstrdup("b");
     world_pod_set(w, f);
     for (int i = 0; i < 3; i++) {
         world_wait(w, SECONDS(2));
         look(w, "a");
     }
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_free(w);
 }
 
 static void looks_are_paid_for_by_time(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     struct gang_stats before, after;
     gang_core_stats(w->core, &before);
     for (int i = 0; i < 60000; i++) /* two nodes each, in one moment */
@@ -302,10 +270,10 @@ static void select_web(struct gang_term *term)
     term->items = xcalloc(1, sizeof *term->items);
     term->n = 1;
     struct gang_requirement *r = &term->items[0];
-    r->key = copy("app");
+    r->key = xstrdup("app");
     r->op = MATCH_IN;
     r->values = xcalloc(1, sizeof *r->values);
-    r->values[r->n_values++] = copy("web");
+    r->values[r->n_values++] = xstrdup("web");
 }
 
 static struct gang_pod_facts *web(struct gang_pod_facts *f)
@@ -338,7 +306,7 @@ static struct gang_pod_facts *plain(struct gang_pod_facts *f)
 
 static struct gang_pod_facts *on(struct gang_pod_facts *f, const char *node)
 {
-    f->node = copy(node);
+    f->node = xstrdup(node);
     f->phase = PHASE_RUNNING;
     return f;
 }
@@ -357,7 +325,7 @@ static const struct rule_case {
 /* The hosts "a" and "b", and a member of a gang that never comes together. */
 static struct world *world_of_rule(const struct rule_case *c)
 {
-    struct world *w = express_world();
+    struct world *w = world_express();
     world_node(w, "a", 2);
     world_node(w, "b", 2);
     world_group(w, "g", 9);
@@ -383,10 +351,10 @@ static void P03_each_rule_between_pods_is_compared(void **state)
         bool none = c->predicate == PREDICATE_NONE;
         struct world *w = world_of_rule(c);
         look_twice(w, c, none ? "a b" : "b"); /* as the rule says */
-        assert_true(lane_is_open(w));
+        assert_true(world_lane_is_open(w));
         look_twice(w, c, none ? "b" : "a b");
         assert_int_equal(mismatches(w, c->predicate), 1);
-        assert_false(lane_is_open(w));
+        assert_false(world_lane_is_open(w));
         if (!none)
             assert_non_null(
                 strstr(gang_core_model_wrong(w->core), gang_predicate_name(c->predicate)));
@@ -405,15 +373,15 @@ static void a_spread_says_nothing_while_a_binding_is_under_way(void **state)
     world_wait(w, SECONDS(2));
     look_twice(w, c, "b");
     look_twice(w, c, "a b");
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     world_result(w, "o", "b", OUTCOME_OK);
     assert_string_equal(world_answer(w, call), "");
     world_pod_set(w, on(web(world_pod_facts("o", NULL, 0)), "b"));
     world_wait(w, SECONDS(2));
     look_twice(w, c, "a b"); /* now there is one on each */
-    assert_true(lane_is_open(w));
+    assert_true(world_lane_is_open(w));
     look_twice(w, c, "b");
-    assert_false(lane_is_open(w));
+    assert_false(world_lane_is_open(w));
     world_free(w);
 }
 
@@ -421,14 +389,14 @@ static void a_spread_says_nothing_while_a_binding_is_under_way(void **state)
 static void the_node_of_its_own_nomination_is_compared(void **state)
 {
     (void)state;
-    struct world *w = checked_world();
+    struct world *w = world_checked();
     for (int i = 0; i < 2; i++) {
         struct gang_pod_facts *f = world_pod_facts("g-0", "g", 1);
-        f->nominated = copy("b");
+        f->nominated = xstrdup("b");
         world_pod_set(w, f);
         world_wait(w, SECONDS(2));
         f = world_pod_facts("g-0", "g", 1);
-        f->nominated = copy("b");
+        f->nominated = xstrdup("b");
         world_filter_facts(w, f, "a");
     }
     assert_int_equal(mismatches(w, PREDICATE_NONE), 1);

@@ -6,17 +6,23 @@
 
 #define DELAY (20 * USEC_PER_MSEC)
 
+/* n000, n001 and so on, of four GPUs each. */
+static void make_nodes(struct world *w, int nodes)
+{
+    for (int i = 0; i < nodes; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", i);
+        world_node(w, name, 4);
+    }
+}
+
 static struct world *world_steered(enum gang_steering steering, int nodes)
 {
     struct gang_config config = gang_config_default();
     config.assemble = 0;
     config.steering = steering;
     struct world *w = world_new_with(config, true);
-    for (int i = 0; i < nodes; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%03d", i);
-        world_node(w, name, 4);
-    }
+    make_nodes(w, nodes);
     return w;
 }
 
@@ -151,15 +157,8 @@ static void swaps_with_those_that_cost_no_write(void **state)
 static void who_goes_express_is_not_steered(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
-    config.assemble = 0;
-    config.express = true;
-    struct world *w = world_new_with(config, true);
-    for (int i = 0; i < 600; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%03d", i);
-        world_node(w, name, 4);
-    }
+    struct world *w = world_express();
+    make_nodes(w, 600);
     gang_of_four(w);
     world_wait(w, USEC_PER_SEC);
     assert_int_equal(w->n_nominations, 0);
@@ -178,15 +177,8 @@ static void who_goes_express_is_not_steered(void **state)
 static void a_mixed_gang_is_steered_as_a_whole(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
-    config.assemble = 0;
-    config.express = true;
-    struct world *w = world_new_with(config, true);
-    for (int i = 0; i < 600; i++) {
-        char name[16];
-        snprintf(name, sizeof name, "n%03d", i);
-        world_node(w, name, 4);
-    }
+    struct world *w = world_express();
+    make_nodes(w, 600);
     world_group(w, "g", 4);
     world_members(w, "g", 0, 3, 1);
     struct gang_pod_facts *f = world_pod_facts("g-3", "g", 1);
