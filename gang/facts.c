@@ -116,6 +116,7 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     free(f->role);
     free(f->bad_link);
     free(f->awaits_group);
+    free(f->short_of);
     gang_group_facts_free(f->declared);
     free(f->uniform.key);
     free(f->uniform.value);

@@ -31,6 +31,14 @@ static void reply_one(struct gang_core *core, const struct gang_event *ev, uint3
     r->n_passed = 1;
 }
 
+static void pod_has_no_node(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->node)
+        list_remove(&pod->in_shunning);
+    pod_refuse(core, pod);
+    pod->sent = false;
+}
+
 /* No node: constant size, the reason on the first node offered. */
 static void reply_none(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
                        const char *text)
@@ -40,12 +48,58 @@ static void reply_none(struct gang_core *core, const struct gang_event *ev, stru
     struct gang_filter_reply *r = reply(core, ev);
     r->refused = refused;
     r->n_refused = ev->n_names ? 1 : 0;
-    if (pod) {
-        if (!pod->node)
-            list_remove(&pod->in_shunning);
-        pod_refuse(core, pod);
-        pod->sent = false;
+    if (pod)
+        pod_has_no_node(core, pod);
+}
+
+/* With more nodes the scheduler's own figures are others each time. */
+#define AGAIN_NODES 64
+
+static bool holds_lower(const struct node *node, int32_t priority)
+{
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (pod->facts->priority < priority)
+            return true;
+    return false;
+}
+
+/*
+ * Whenever room comes and goes, all that wait are tried, and what is new to a pod costs a write of
+ * its condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a full
+ * cluster, "1 gang …, 12 Insufficient X" while nodes are on their way from one gang to the next,
+ * and back. To a member that reads "Insufficient X", those nodes are full like the others. What
+ * its gang waits for it is told if that lasts, see tell_members().
+ *
+ * The same words need the same kind of refusal, FailedNodes. Default preemption tries such a node,
+ * and where it finds pods to evict but needs none of them, ends in an error.
+ */
+static bool says_it_again(struct gang_core *core, const struct gang_event *ev,
+                          const struct pod *pod)
+{
+    if (!pod->facts->short_of || pod->gang->reason.code != REASON_NOT_ENOUGH_RESOURCES ||
+        ev->n_names > AGAIN_NODES)
+        return false;
+    for (size_t i = 0; i < ev->n_names; i++) {
+        const struct node *node = node_by_name(core, ev->names[i]);
+        if (!node || holds_lower(node, pod->facts->priority))
+            return false;
     }
+    return true;
+}
+
+/* None of the nodes, as kube-scheduler refuses those that lack what the pod is short of. */
+static void reply_full(struct gang_core *core, const struct gang_event *ev, struct pod *pod)
+{
+    cleanup_free char *words = xasprintf("Insufficient %s", pod->facts->short_of);
+    const char *text = fx_str(core, words);
+    struct gang_filter_refusal *refused = fx_alloc(core, ev->n_names * sizeof *refused);
+    for (size_t i = 0; i < ev->n_names; i++)
+        refused[i] = (struct gang_filter_refusal){(uint32_t)i, text};
+    struct gang_filter_reply *r = reply(core, ev);
+    r->refused = refused;
+    r->n_refused = ev->n_names;
+    r->as_full = true;
+    pod_has_no_node(core, pod);
 }
 
 /* ---- a member on its way to its slot ---- */
@@ -364,6 +418,8 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
         cleanup_free char *text = xasprintf("gang %s/%s: above minimum, no room",
                                             gang->head->ref.ns, gang->head->ref.name);
         reply_none(core, ev, pod, text);
+    } else if (says_it_again(core, ev, pod)) {
+        reply_full(core, ev, pod);
     } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
         pod->told = gang->pod_text_code;

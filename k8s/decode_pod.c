@@ -379,6 +379,28 @@ static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
     return err_set(err, ERR_INVALID, "phase \"%.40s\" is not known", text);
 }
 
+/*
+ * "0/4 nodes are available: 1 node(s) were unschedulable, 3 Insufficient nvidia.com/gpu. …": the
+ * resource. None of a message that names several, or a gang: that is not kube-scheduler's alone.
+ */
+static char *decode_shortage(const char *message)
+{
+    static const char insufficient[] = "Insufficient ";
+    cleanup_free char *found = NULL;
+    if (!message || strstr(message, "gang "))
+        return NULL;
+    for (const char *at = message; (at = strstr(at, insufficient));) {
+        at += strlen(insufficient);
+        size_t n = strcspn(at, ", ");
+        n -= n && at[n - 1] == '.';
+        if (!n || (found && (strlen(found) != n || strncmp(found, at, n) != 0)))
+            return NULL;
+        if (!found)
+            found = xstrndup(at, n);
+    }
+    return STEAL(found);
+}
+
 static int decode_status(const json_t *status, struct gang_pod_facts *f, struct err *err)
 {
     const char *phase = NULL;
@@ -390,6 +412,8 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
     const json_t *scheduled = condition_of(status, "PodScheduled");
     f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
                        str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
+    if (f->unschedulable)
+        f->short_of = decode_shortage(field_peek(scheduled, "message", NULL));
     return 0;
 }
 

@@ -520,7 +520,7 @@ bool extender_can_echo(const struct extender_args *a, const struct gang_filter_r
 static void put_refused(const struct extender_args *args, const struct gang_filter_reply *reply,
                         struct buf *out)
 {
-    buf_puts(out, ",\"FailedAndUnresolvableNodes\":{");
+    buf_puts(out, reply->as_full ? ",\"FailedNodes\":{" : ",\"FailedAndUnresolvableNodes\":{");
     for (size_t i = 0; i < reply->n_refused; i++) {
         if (i)
             buf_putc(out, ',');

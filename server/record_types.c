@@ -171,6 +171,7 @@ static const struct record_field pod_fields[] = {
     ENUM(gang_pod_facts, phase, phases),
     BOOL(gang_pod_facts, deleting),
     BOOL(gang_pod_facts, unschedulable),
+    TEXT(gang_pod_facts, short_of),
     I32(gang_pod_facts, priority),
     I64(gang_pod_facts, created),
     BOOL(gang_pod_facts, gated),
@@ -313,6 +314,7 @@ static const struct record_field filter_fields[] = {
     PART(gang_effect, filter, passed, RUNS, PART_COUNT(gang_effect, filter, n_passed)),
     PART(gang_effect, filter, refused, LIST, PART_COUNT(gang_effect, filter, n_refused),
          .of = &refusal),
+    PART(gang_effect, filter, as_full, BOOL),
 };
 static const struct record_field prioritize_fields[] = {
     PART(gang_effect, prioritize, id, I64),

@@ -60,6 +60,8 @@ struct world {
     size_t n_statuses;
     char *passed;     /* of the last filter: names that passed, joined by a space */
     char *refusal;    /* of the last filter: first reason, or the error */
+    size_t n_refused; /* nodes with a reason */
+    bool as_full;     /* they count as nodes without room */
     struct map nodes; /* name -> (void *)1: what world_filter offers by default */
     struct map links; /* pod -> name of its PodGroup, as last shown; owned */
     uint8_t scores[64];

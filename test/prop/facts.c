@@ -271,6 +271,8 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->deleting = t->deleting;
     f->priority = op_get(&t->spec, A_PRIO, 0);
     f->unschedulable = t->unschedulable;
+    if (t->unschedulable && t->plain)
+        f->short_of = xstrdup(op_get(&t->spec, A_GPUS, 0) ? "nvidia.com/gpu" : "cpu");
     f->controlled = !op_has(&t->spec, A_BARE);
     f->gated = op_has(&t->spec, A_CLOSED);
     if (op_has(&t->spec, A_GATED)) {

@@ -276,6 +276,10 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     } else if (passed == 0) {
         t->sleep = SLEEPS_EXTENDER;
         t->unschedulable = true;
+        if (r->as_full &&
+            (r->n_refused != q->n_names || strncmp(r->refused[0].text, "Insufficient ", 13)))
+            model_fail(m, "answer", "p%d is not refused as by full nodes", p);
+        t->plain = r->as_full;
         if (n == 1 && strstr(r->refused[0].text, "was not offered in this call"))
             q->refused = p;
     } else {

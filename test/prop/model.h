@@ -58,7 +58,8 @@ struct pod_truth {
     /* kube-scheduler */
     enum sleep sleep;
     bool asked;         /* muster was asked about it */
-    bool unschedulable; /* its condition says that it was tried in vain */
+    bool unschedulable; /* its condition says that it was tried in vain, */
+    bool plain;         /* in kube-scheduler's words alone */
     bool lifted;        /* its gate was just taken off, and the watch is not late */
     bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
     usec_t retry_at;    /* an error: not before this time */

@@ -202,7 +202,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     if (n_names == 0) {
         sched_nominated(m, p, -1);
         t->sleep = SLEEPS_PLUGINS;
-        t->unschedulable = true;
+        t->unschedulable = t->plain = true;
         return;
     }
     for (int i = 0; op_has(op, A_SAMPLE) && i < STRANGERS; i++)

@@ -2,8 +2,12 @@ package scenarios
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 	"testing"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"muster.dev/e2e/testbed"
 )
@@ -124,5 +128,86 @@ func TestP07_GatedMembersAreNeverTried(t *testing.T) {
 	c.AddNodes(t, testbed.Node("more", testbed.GPUs(8)))
 	if all, _ := tried.next(t, 3*time.Second); all != 0 {
 		t.Errorf("%d tries of members that have the gate", all)
+	}
+}
+
+// Room that goes from one gang to the next is seen for a moment by all others that wait. What their
+// pods read of a full cluster, kube-scheduler does not write anew for that: it would wait for each
+// write, and send an event each time.
+func TestP07_NothingNewIsNotWritten(t *testing.T) {
+	const gangs, members = 12, 4
+	alone(t)
+	c := testbed.StartCluster(t, testbed.Options{Dialects: []testbed.Dialect{testbed.Sigs}, WithoutControllers: true})
+	m := c.StartMuster(t, testbed.MusterOptions{})
+	proxy := testbed.StartVerbProxy(t, m)
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m, Through: proxy})
+	c.Namespace(t, "ml")
+	for i := range members {
+		c.AddNodes(t, testbed.Node(fmt.Sprintf("n%d", i), testbed.GPUs(4)))
+	}
+	add := func(name string) {
+		c.Add(t, testbed.Sigs.PodGroup("ml", name, members, nil))
+		c.AddPods(t, testbed.Members(testbed.Sigs, "ml", name, members, testbed.GPUs(4))...)
+	}
+	add("first")
+	first := testbed.InGang(testbed.Sigs, "ml", "first")
+	c.Recorder.WaitBound(t, first, members, time.Minute)
+	for i := range gangs {
+		add(fmt.Sprintf("next-%02d", i))
+	}
+	waiting := func(p *testbed.PodRecord) bool { return p.Name[:5] == "next-" && p.Bound.IsZero() }
+	versions := func() map[string]string {
+		now := map[string]string{}
+		for _, pod := range c.Recorder.Pods(waiting) {
+			now[pod.Name] = pod.Latest.ResourceVersion
+			if text := testbed.Why(pod); !strings.HasPrefix(text, "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.") {
+				return nil
+			}
+		}
+		return now
+	}
+	// They are told why they wait, and then kube-scheduler has the last word: something ends.
+	c.Recorder.AllSay(t, waiting, gangs*members, fmt.Sprintf(": %d members needed, room for 0", members))
+	c.AddPods(t, testbed.Pod("ml", "notebook", testbed.Amounts{"cpu": "1"}))
+	c.Recorder.WaitBound(t, testbed.Named("ml", "notebook"), 1, time.Minute)
+	c.DeletePods(t, "ml", "notebook")
+	var before map[string]string
+	since := time.Now()
+	testbed.Within(t, time.Minute, "the pods read that the cluster is full, and that stays", func() error {
+		if now := versions(); now == nil || !maps.Equal(now, before) {
+			before, since = now, time.Now()
+		}
+		if len(before) != gangs*members || time.Since(since) < 4*time.Second {
+			return fmt.Errorf("%d pods do", len(before))
+		}
+		return nil
+	})
+	asked := len(proxy.Calls("filter"))
+	for _, pod := range c.Recorder.Pods(first) { // room comes piece by piece
+		c.SetPodPhase(t, "ml", pod.Name, corev1.PodSucceeded)
+		time.Sleep(50 * time.Millisecond)
+	}
+	c.Recorder.WaitBound(t, func(p *testbed.PodRecord) bool { return p.Name[:5] == "next-" }, members, time.Minute)
+	time.Sleep(time.Second)
+	refused := map[string]bool{}
+	for _, call := range proxy.Calls("filter")[asked:] {
+		if len(call.Returned) == 0 {
+			refused[call.Pod] = true
+		}
+	}
+	written := 0
+	after := c.Recorder.Pods(waiting)
+	for _, pod := range after {
+		if pod.Latest.ResourceVersion != before[pod.Name] {
+			written++
+			t.Logf("%s: %s", pod.Name, testbed.Why(pod))
+		}
+	}
+	t.Logf("of %d pods that wait on, %d were written; muster refused %d pods meanwhile", len(after), written, len(refused))
+	if len(after) != (gangs-1)*members || len(refused) < members {
+		t.Fatalf("%d pods wait on, and muster refused %d: this test is not about what it means to be about", len(after), len(refused))
+	}
+	if written > 0 {
+		t.Errorf("%d pods that wait on were written", written)
 	}
 }

@@ -419,6 +419,44 @@ static void errors_name_the_object_and_the_field(void **state)
     }
 }
 
+static void a_condition_says_what_nodes_lack(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *message, *short_of;
+    } cases[] = {
+        {"0/16 nodes are available: 16 Insufficient nvidia.com/gpu. no new claims to deallocate, "
+         "preemption: 0/16 nodes are available: 16 No preemption victims found for incoming pod.",
+         "nvidia.com/gpu"},
+        {"0/3 nodes are available: 1 Insufficient cpu, 2 node(s) were unschedulable.", "cpu"},
+        {"0/3 nodes are available: 3 Insufficient cpu. preemption: 3 Insufficient cpu.", "cpu"},
+        {"0/3 nodes are available: 1 Insufficient cpu, 2 Insufficient memory.", NULL},
+        {"0/3 nodes are available: 2 Insufficient cpu, 1 gang ml/g: room for 2.", NULL},
+        {"0/3 nodes are available: 3 node(s) were unschedulable.", NULL},
+        {"Insufficient ", NULL},
+        {"", NULL},
+        {NULL, NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        for (int tried = 0; tried < 2; tried++) {
+            cleanup_json json_t *json = parse("{" META "}");
+            json_t *condition =
+                json_pack("{s:s,s:s,s:s,s:s*}", "type", "PodScheduled", "status", "False", "reason",
+                          tried ? "Unschedulable" : "Other", "message", cases[i].message);
+            json_object_set_new(json, "status", json_pack("{s:[o]}", "conditions", condition));
+            struct err err;
+            struct gang_pod_facts *f = decode_pod(json, &err);
+            assert_non_null(f);
+            assert_int_equal(f->unschedulable, tried);
+            if (tried && cases[i].short_of)
+                assert_string_equal(f->short_of, cases[i].short_of);
+            else
+                assert_null(f->short_of);
+            gang_pod_facts_free(f);
+        }
+    }
+}
+
 static void absurd_counts_are_refused(void **state)
 {
     (void)state;
@@ -466,6 +504,7 @@ int main(void)
         cmocka_unit_test(node_without_allocatable_offers_its_capacity),
         cmocka_unit_test(priority_classes_are_read),
         cmocka_unit_test(errors_name_the_object_and_the_field),
+        cmocka_unit_test(a_condition_says_what_nodes_lack),
         cmocka_unit_test(absurd_counts_are_refused),
         cmocka_unit_test(a_pod_of_thousands_of_resources_is_refused),
     };

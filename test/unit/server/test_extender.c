@@ -107,6 +107,14 @@ static void chosen_nodes_are_echoed_byte_for_byte(void **state)
                 "\"FailedAndUnresolvableNodes\":{\"a-1\":\"reserved for gang \\\"ml/ddp\\\"\"},"
                 "\"Error\":\"\"}");
     buf_clear(&out);
+    const struct gang_filter_refusal full[] = {{0, "Insufficient gpu"}, {1, "Insufficient gpu"}};
+    extender_write_filter(
+        &a, &(struct gang_filter_reply){.id = 1, .refused = full, .n_refused = 2, .as_full = true},
+        &out);
+    assert_json(&out, "{\"Nodes\":{\"metadata\":{},\"items\":[]},\"NodeNames\":null,"
+                      "\"FailedNodes\":{\"a-1\":\"Insufficient gpu\","
+                      "\"b\":\"Insufficient gpu\"},\"Error\":\"\"}");
+    buf_clear(&out);
     extender_write_filter(&a, &(struct gang_filter_reply){.id = 1, .pass_all = true}, &out);
     assert_non_null(strstr(buf_str(&out), "\"items\":[" NODE_A "," NODE_B "]"));
     extender_args_done(&a);
