@@ -298,6 +298,7 @@ func (p *point) one() string {
 	if names := p.unbound(); len(names) > 0 {
 		return names[0]
 	}
+	p.c.Recorder.WaitExist(p, p.gang, 1, 10*time.Second)
 	return p.c.Recorder.Pods(p.gang)[0].Name
 }
 

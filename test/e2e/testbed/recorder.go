@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -73,6 +74,9 @@ func startRecorder(t TB, kube kubernetes.Interface) *Recorder {
 	return r
 }
 
+// How long a watch may be away: a busy API server refuses one for some time.
+const watchAway = 30 * time.Second
+
 // follow lists once and then watches for ever. A watch that ends is taken up
 // where it stopped; one that cannot be breaks the recorder, because a history
 // with a hole proves nothing.
@@ -87,24 +91,33 @@ func (r *Recorder) follow(ctx context.Context, t TB, what string,
 	}
 	version := empty.(metav1.ListInterface).GetResourceVersion()
 	go func() {
-		for ctx.Err() == nil {
+		for seen := time.Now(); ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 			watcher, err := start(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
-			if err != nil {
+			if err == nil {
+				seen = time.Now()
+				version, err = r.watch(watcher, version)
+			}
+			if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || (err != nil && time.Since(seen) > watchAway) {
 				r.breakOff(fmt.Errorf("watch %s: %w", what, err))
 				return
 			}
-			for event := range watcher.ResultChan() {
-				if event.Type == watch.Error {
-					r.breakOff(fmt.Errorf("watch %s: %v", what, event.Object))
-					return
-				}
-				version = event.Object.(metav1.Object).GetResourceVersion()
-				if event.Type != watch.Bookmark {
-					r.see(event)
-				}
-			}
 		}
 	}()
+}
+
+// watch sees what comes until the watch ends, and returns how far it came.
+func (r *Recorder) watch(watcher watch.Interface, version string) (string, error) {
+	defer watcher.Stop()
+	for event := range watcher.ResultChan() {
+		if event.Type == watch.Error {
+			return version, apierrors.FromObject(event.Object)
+		}
+		version = event.Object.(metav1.Object).GetResourceVersion()
+		if event.Type != watch.Bookmark {
+			r.see(event)
+		}
+	}
+	return version, nil
 }
 
 func (r *Recorder) breakOff(err error) {
