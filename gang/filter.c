@@ -68,7 +68,7 @@ static bool holds_lower(const struct node *node, int32_t priority)
  * its condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a full
  * cluster, "1 gang …, 12 Insufficient X" while nodes are on their way from one gang to the next,
  * and back. To a member that reads "Insufficient X", those nodes are full like the others. What
- * its gang waits for it is told if that lasts, see tell_members().
+ * its gang waits for it is told if that lasts, see has_news().
  *
  * The same words need the same kind of refusal, FailedNodes. Default preemption tries such a node,
  * and where it finds pods to evict but needs none of them, ends in an error.
@@ -100,6 +100,12 @@ static void reply_full(struct gang_core *core, const struct gang_event *ev, stru
     r->n_refused = ev->n_names;
     r->as_full = true;
     pod_has_no_node(core, pod);
+    if (pod->gang->room == 0)
+        return;
+    pod->unsaid = true;
+    struct timer *notice = &pod->gang->timers[TIMER_NOTICE];
+    if (!notice->node.pos)
+        timer_set(core, notice, core->now + NOTICE_DELAY);
 }
 
 /* ---- a member on its way to its slot ---- */

@@ -85,6 +85,54 @@ static void what_lasts_is_told(void **state)
     world_free(w);
 }
 
+/* g-0 and g-1 have been told that there is room for none, and kube-scheduler has tried g-0 again.
+ */
+static struct world *full(void)
+{
+    struct world *w = world_new();
+    world_node(w, "a", 4);
+    world_node(w, "b", 4);
+    world_pod_seen(w, "other", NULL, 4, "a", PHASE_RUNNING);
+    world_pod_seen(w, "also", NULL, 4, "b", PHASE_RUNNING);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 4);
+    reads(w, "g-0", GPU, 0);
+    reads(w, "g-1", GPU, 0);
+    world_wait(w, SECONDS(5));
+    assert_int_equal(w->n_told, 2);
+    assert_non_null(strstr(w->told[0], "room for 0"));
+    reads(w, "g-0", GPU, 0);
+    return w;
+}
+
+static void room_for_some_is_told_if_it_lasts(void **state)
+{
+    (void)state;
+    struct world *w = full();
+    world_pod_gone(w, "also");
+    assert_said_again(w, "b", 1);
+    world_wait(w, SECONDS(1));
+    assert_int_equal(w->n_told, 2);
+    world_wait(w, SECONDS(60));
+    assert_int_equal(w->n_told, 3); /* once, and g-1 was not asked about */
+    assert_non_null(strstr(w->told[2], "g-0: "));
+    assert_non_null(strstr(w->told[2], "room for 1"));
+    world_free(w);
+}
+
+static void room_for_some_that_is_gone_is_not_told(void **state)
+{
+    (void)state;
+    struct world *w = full();
+    world_pod_gone(w, "also");
+    assert_said_again(w, "b", 1);
+    world_pod_seen(w, "another", NULL, 4, "b", PHASE_RUNNING);
+    world_node(w, "small", 1); /* the gang is looked at again */
+    world_wait(w, SECONDS(60));
+    assert_int_equal(w->n_told, 2);
+    world_free(w);
+}
+
 /* Default preemption tries nodes that are as full: one with pods that it could evict, and need not,
  * makes kube-scheduler's try end in an error. */
 static void a_node_with_lower_pods_is_not_as_full(void **state)
@@ -141,6 +189,8 @@ int main(void)
         cmocka_unit_test(what_the_pod_reads_is_said_again),
         cmocka_unit_test(it_is_woken_by_the_plan),
         cmocka_unit_test(what_lasts_is_told),
+        cmocka_unit_test(room_for_some_is_told_if_it_lasts),
+        cmocka_unit_test(room_for_some_that_is_gone_is_not_told),
         cmocka_unit_test(a_node_with_lower_pods_is_not_as_full),
         cmocka_unit_test(other_reasons_are_said),
         cmocka_unit_test(many_nodes_are_not_named_one_by_one),
