@@ -511,7 +511,8 @@ char *reason_hold(const struct gang *gang, usec_t hold);
 /* A sentence for one call, allocated in the effects. */
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,
                         const struct gang_pod_facts *pod, const char *node);
-/* What filter says to a waiting member. */
+/* What filter says to a waiting member, and the reason that this is about. */
+enum gang_reason_code reason_code_for_pod(const struct gang *gang);
 const char *reason_for_pod(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -108,10 +108,10 @@ struct gang_filter_reply {
     size_t n_passed;
     struct gang_filter_refusal {
         uint32_t index;
-        const char *text; /* goes to FailedAndUnresolvableNodes, */
+        const char *text; /* goes to FailedAndUnresolvableNodes */
     } const *refused;     /* at most a few, or one per refused node */
     size_t n_refused;
-    bool as_full; /* or all go to FailedNodes, as kube-scheduler counts nodes without room */
+    bool as_full; /* texts go to FailedNodes: as kube-scheduler counts nodes without room */
 };
 
 /* Figures and words for a PodGroup's status. Borrowed strings. */

@@ -67,8 +67,8 @@ static bool holds_lower(const struct node *node, int32_t priority)
  * Whenever room comes and goes, all that wait are tried, and what is new to a pod costs a write of
  * its condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a full
  * cluster, "1 gang …, 12 Insufficient X" while nodes are on their way from one gang to the next,
- * and back. To a member that reads "Insufficient X", those nodes are full like the others. What
- * its gang waits for it is told if that lasts, see has_news().
+ * and back. A member that was told what its gang waits for, and reads "Insufficient X" since, hears
+ * it again: to it those nodes are as full as the others.
  *
  * The same words need the same kind of refusal, FailedNodes. Default preemption tries such a node,
  * and where it finds pods to evict but needs none of them, ends in an error.
@@ -76,12 +76,17 @@ static bool holds_lower(const struct node *node, int32_t priority)
 static bool says_it_again(struct gang_core *core, const struct gang_event *ev,
                           const struct pod *pod)
 {
-    if (!pod->facts->short_of || pod->gang->reason.code != REASON_NOT_ENOUGH_RESOURCES ||
+    enum gang_reason_code code = reason_code_for_pod(pod->gang);
+    if (code != REASON_NOT_ENOUGH_RESOURCES || pod->told != code || !pod->facts->short_of ||
         ev->n_names > AGAIN_NODES)
         return false;
+    int32_t priority = pod->facts->priority;
+    list_for_each (other, &core->passing, struct pod, in_passing) /* on some node, soon */
+        if (other->facts->priority < priority)
+            return false;
     for (size_t i = 0; i < ev->n_names; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
-        if (!node || holds_lower(node, pod->facts->priority))
+        if (!node || holds_lower(node, priority))
             return false;
     }
     return true;
@@ -100,12 +105,6 @@ static void reply_full(struct gang_core *core, const struct gang_event *ev, stru
     r->n_refused = ev->n_names;
     r->as_full = true;
     pod_has_no_node(core, pod);
-    if (pod->gang->room == 0)
-        return;
-    pod->unsaid = true;
-    struct timer *notice = &pod->gang->timers[TIMER_NOTICE];
-    if (!notice->node.pos)
-        timer_set(core, notice, core->now + NOTICE_DELAY);
 }
 
 /* ---- a member on its way to its slot ---- */

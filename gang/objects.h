@@ -217,7 +217,6 @@ struct pod {
     bool declined;      /* filter said no to its nomination's own call; the full list follows */
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */
-    bool unsaid;                /* it was refused as by full nodes: its gang had room for some */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
     usec_t bind_sent;           /* its last Binding */
     int bind_tries;
@@ -337,7 +336,6 @@ struct gang {
     struct list slots;
     int n_slots;
     struct reason reason;
-    int room;       /* where that is a shortage: needed members that have a place */
     char *pod_text; /* what filter says to waiting members; refreshed slowly */
     enum gang_reason_code pod_text_code;
     usec_t pod_text_at, pod_text_wait; /* next refresh not before their sum */

@@ -198,7 +198,6 @@ static void explain_failure(struct gang_core *core, struct gang *gang, const str
             text = both;
         }
         free(below);
-        gang->room = s->room;
         explain(core, gang, shortage_code(s), text, reason_help(core, gang, s));
     }
 }

@@ -436,6 +436,13 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     return fx_str(core, buf_str(&b));
 }
 
+/* A pause says nothing new about why the gang waits. */
+enum gang_reason_code reason_code_for_pod(const struct gang *gang)
+{
+    return gang->state == GANG_BACKED_OFF && gang->pod_text ? gang->pod_text_code
+                                                            : gang->reason.code;
+}
+
 /*
  * A new reason is said at once. New words for the same reason wait: a moment at first (members are
  * still being created, and the scheduler asks again soon), then longer and longer.
@@ -444,9 +451,9 @@ const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
     if (!gang->reason.text[0]) /* nothing is known yet, and an empty refusal is none */
         return reason_call(core, REASON_NONE, gang, NULL, NULL);
-    bool backed_off = gang->state == GANG_BACKED_OFF; /* says nothing new about why it waits */
-    bool new_code = !gang->pod_text || (gang->pod_text_code != gang->reason.code && !backed_off);
-    bool due = !backed_off && core->now - gang->pod_text_at >= gang->pod_text_wait;
+    bool new_code = !gang->pod_text || gang->pod_text_code != reason_code_for_pod(gang);
+    bool due =
+        gang->state != GANG_BACKED_OFF && core->now - gang->pod_text_at >= gang->pod_text_wait;
     if (new_code || (due && strcmp(gang->pod_text, gang->reason.text) != 0)) {
         free(gang->pod_text);
         gang->pod_text = xstrdup(gang->reason.text);

@@ -164,14 +164,6 @@ void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
     tell_event(core, gang, true, "Evicted", text);
 }
 
-/* What is new to the pod: the reason, or that there is room for some, which filter kept from it. */
-static bool has_news(const struct gang *gang, struct pod *pod)
-{
-    bool kept_back = pod->unsaid && gang->room > 0;
-    pod->unsaid = false;
-    return kept_back || pod->told != gang->reason.code;
-}
-
 /*
  * Where no node passes the scheduler's own filters it never asks us, and its event does not speak
  * of the gang; or it asked when the reason was another, and what it wrote on the pod then stays
@@ -198,7 +190,7 @@ void tell_members(struct gang_core *core, struct gang *gang)
     if (gang_has_plan(gang))
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (pod->node || !has_news(gang, pod) || !pod_counts(pod) || pod_is_finished(pod))
+        if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
             continue;
         pod->told = gang->reason.code;
         tell_pod(core, pod, gang->reason.text);

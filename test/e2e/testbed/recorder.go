@@ -94,8 +94,10 @@ func (r *Recorder) follow(ctx context.Context, t TB, what string,
 		for seen := time.Now(); ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
 			watcher, err := start(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
 			if err == nil {
-				seen = time.Now()
 				version, err = r.watch(watcher, version)
+			}
+			if err == nil {
+				seen = time.Now()
 			}
 			if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || (err != nil && time.Since(seen) > watchAway) {
 				r.breakOff(fmt.Errorf("watch %s: %w", what, err))

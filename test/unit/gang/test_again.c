@@ -63,6 +63,7 @@ static void it_is_woken_by_the_plan(void **state)
 {
     (void)state;
     struct world *w = half_full();
+    assert_said_in_full(w, "b");
     reads(w, "g-0", GPU, 0);
     assert_said_again(w, "b", 1);
     assert_int_equal(w->n_nominations, 0);
@@ -72,64 +73,34 @@ static void it_is_woken_by_the_plan(void **state)
     world_free(w);
 }
 
-static void what_lasts_is_told(void **state)
+/* Whoever has read "Insufficient" only does not know of the gang: by the answer, or by a notice. */
+static void who_was_never_told_is_told(void **state)
 {
     (void)state;
     struct world *w = half_full();
     reads(w, "g-0", GPU, 0);
+    assert_said_in_full(w, "b");
+    reads(w, "g-0", GPU, 0);
     reads(w, "g-1", GPU, 0);
     assert_said_again(w, "b", 1);
     world_wait(w, SECONDS(5));
-    assert_int_equal(w->n_told, 2);
-    assert_non_null(strstr(w->told[0], "2 members needed, room for 1"));
+    assert_int_equal(w->n_told, 1);
+    assert_non_null(strstr(w->told[0], "g-1: "));
+    assert_string_equal(world_filter_on(w, "g-1", "b", NULL), "");
+    assert_true(w->as_full);
     world_free(w);
 }
 
-/* g-0 and g-1 have been told that there is room for none, and kube-scheduler has tried g-0 again.
- */
-static struct world *full(void)
-{
-    struct world *w = world_new();
-    world_node(w, "a", 4);
-    world_node(w, "b", 4);
-    world_pod_seen(w, "other", NULL, 4, "a", PHASE_RUNNING);
-    world_pod_seen(w, "also", NULL, 4, "b", PHASE_RUNNING);
-    world_group(w, "g", 2);
-    world_members(w, "g", 0, 2, 4);
-    reads(w, "g-0", GPU, 0);
-    reads(w, "g-1", GPU, 0);
-    world_wait(w, SECONDS(5));
-    assert_int_equal(w->n_told, 2);
-    assert_non_null(strstr(w->told[0], "room for 0"));
-    reads(w, "g-0", GPU, 0);
-    return w;
-}
-
-static void room_for_some_is_told_if_it_lasts(void **state)
+/* A pause is no news: most of a backlog is in one. */
+static void it_is_said_again_in_a_pause(void **state)
 {
     (void)state;
-    struct world *w = full();
-    world_pod_gone(w, "also");
+    struct world *w = half_full();
+    assert_said_in_full(w, "b");
+    reads(w, "g-0", GPU, 0);
+    world_wait(w, SECONDS(61));
+    assert_string_equal(world_state(w, "g"), "BackedOff");
     assert_said_again(w, "b", 1);
-    world_wait(w, SECONDS(1));
-    assert_int_equal(w->n_told, 2);
-    world_wait(w, SECONDS(60));
-    assert_int_equal(w->n_told, 3); /* once, and g-1 was not asked about */
-    assert_non_null(strstr(w->told[2], "g-0: "));
-    assert_non_null(strstr(w->told[2], "room for 1"));
-    world_free(w);
-}
-
-static void room_for_some_that_is_gone_is_not_told(void **state)
-{
-    (void)state;
-    struct world *w = full();
-    world_pod_gone(w, "also");
-    assert_said_again(w, "b", 1);
-    world_pod_seen(w, "another", NULL, 4, "b", PHASE_RUNNING);
-    world_node(w, "small", 1); /* the gang is looked at again */
-    world_wait(w, SECONDS(60));
-    assert_int_equal(w->n_told, 2);
     world_free(w);
 }
 
@@ -144,6 +115,7 @@ static void a_node_with_lower_pods_is_not_as_full(void **state)
     low->phase = PHASE_RUNNING;
     low->priority = -1;
     world_pod_set(w, low);
+    assert_said_in_full(w, "b");
     reads(w, "g-0", GPU, 0);
     assert_said_in_full(w, "b");
     assert_said_in_full(w, "a b");
@@ -153,11 +125,27 @@ static void a_node_with_lower_pods_is_not_as_full(void **state)
     world_free(w);
 }
 
+/* It is on its way to some node, and kube-scheduler counts it there already. */
+static void lower_pods_on_their_way_count(void **state)
+{
+    (void)state;
+    struct world *w = half_full();
+    assert_said_in_full(w, "b");
+    reads(w, "g-0", GPU, 0);
+    world_pod_shaped(w, "low", NULL, 0, 100, -1);
+    assert_string_equal(world_filter_on(w, "low", "b", NULL), "b");
+    assert_said_in_full(w, "b");
+    world_pod_gone(w, "low");
+    assert_said_again(w, "b", 1);
+    world_free(w);
+}
+
 /* Gangs that wait for something else than room have that to say. */
 static void other_reasons_are_said(void **state)
 {
     (void)state;
     struct world *w = half_full();
+    assert_said_in_full(w, "b");
     reads(w, "g-0", GPU, 0);
     world_pod_gone(w, "g-1");
     assert_said_in_full(w, "b");
@@ -176,6 +164,7 @@ static void many_nodes_are_not_named_one_by_one(void **state)
         world_node(w, name, 1);
         buf_printf(&names, "%s%s", i ? " " : "", name);
     }
+    assert_said_in_full(w, "b");
     reads(w, "g-0", GPU, 0);
     assert_said_again(w, buf_str(&names), 64);
     buf_puts(&names, " b");
@@ -188,10 +177,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_pod_reads_is_said_again),
         cmocka_unit_test(it_is_woken_by_the_plan),
-        cmocka_unit_test(what_lasts_is_told),
-        cmocka_unit_test(room_for_some_is_told_if_it_lasts),
-        cmocka_unit_test(room_for_some_that_is_gone_is_not_told),
+        cmocka_unit_test(who_was_never_told_is_told),
+        cmocka_unit_test(it_is_said_again_in_a_pause),
         cmocka_unit_test(a_node_with_lower_pods_is_not_as_full),
+        cmocka_unit_test(lower_pods_on_their_way_count),
         cmocka_unit_test(other_reasons_are_said),
         cmocka_unit_test(many_nodes_are_not_named_one_by_one),
     };
