@@ -8,7 +8,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
@@ -149,35 +148,18 @@ func (b *bed) watch(ns string) *bindings {
 	if err != nil {
 		b.t.Fatalf("%v", err)
 	}
-	options := metav1.ListOptions{FieldSelector: "spec.nodeName!=", ResourceVersion: empty.ResourceVersion,
-		AllowWatchBookmarks: true}
-	watcher, err := pods.Watch(ctx, options)
-	if err != nil {
-		b.t.Fatalf("watch the pods of %s: %v", ns, err)
-	}
+	from := metav1.ListOptions{FieldSelector: "spec.nodeName!=", ResourceVersion: empty.ResourceVersion}
 	go func() {
 		seen := map[string]bool{}
-		for ctx.Err() == nil {
-			for event := range watcher.ResultChan() {
-				pod, ok := event.Object.(*corev1.Pod)
-				if !ok {
-					if err := apierrors.FromObject(event.Object); apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
-						b.t.Errorf("watch of %s: %v", ns, err) // what came meanwhile is lost
-						return
-					}
-					break
-				}
-				options.ResourceVersion = pod.ResourceVersion
-				if event.Type == watch.Added && !seen[pod.Name] {
-					seen[pod.Name] = true
-					w.note(binding{pod.Name, pod.Labels[testbed.Sigs.Label], pod.Spec.NodeName, time.Now()})
-				}
+		err := testbed.Follow(ctx, from, pods.Watch, func(event watch.Event) {
+			pod := event.Object.(*corev1.Pod)
+			if event.Type == watch.Added && !seen[pod.Name] {
+				seen[pod.Name] = true
+				w.note(binding{pod.Name, pod.Labels[testbed.Sigs.Label], pod.Spec.NodeName, time.Now()})
 			}
-			// It has ended, as watches do: go on where it stopped.
-			if watcher, err = pods.Watch(ctx, options); err != nil && ctx.Err() == nil {
-				b.t.Errorf("watch of %s: %v", ns, err)
-				return
-			}
+		})
+		if err != nil {
+			b.t.Errorf("watch of %s: %v", ns, err) // what came meanwhile is lost
 		}
 	}()
 	return w

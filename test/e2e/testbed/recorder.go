@@ -11,7 +11,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -74,52 +73,22 @@ func startRecorder(t TB, kube kubernetes.Interface) *Recorder {
 	return r
 }
 
-// How long a watch may be away: a busy API server refuses one for some time.
-const watchAway = 30 * time.Second
-
-// follow lists once and then watches for ever. A watch that ends is taken up
-// where it stopped; one that cannot be breaks the recorder, because a history
-// with a hole proves nothing.
+// follow lists once and then watches for ever. A watch that lost something breaks the
+// recorder, because a history with a hole proves nothing.
 func (r *Recorder) follow(ctx context.Context, t TB, what string,
-	list func(context.Context, metav1.ListOptions) (runtime.Object, error),
-	start func(context.Context, metav1.ListOptions) (watch.Interface, error)) {
+	list func(context.Context, metav1.ListOptions) (runtime.Object, error), start StartWatch) {
 	t.Helper()
 	// The cluster is new: there is nothing in the list but its version.
 	empty, err := list(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatalf("list %s: %v", what, err)
 	}
-	version := empty.(metav1.ListInterface).GetResourceVersion()
+	from := metav1.ListOptions{ResourceVersion: empty.(metav1.ListInterface).GetResourceVersion()}
 	go func() {
-		for seen := time.Now(); ctx.Err() == nil; time.Sleep(50 * time.Millisecond) {
-			watcher, err := start(ctx, metav1.ListOptions{ResourceVersion: version, AllowWatchBookmarks: true})
-			if err == nil {
-				version, err = r.watch(watcher, version)
-			}
-			if err == nil {
-				seen = time.Now()
-			}
-			if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || (err != nil && time.Since(seen) > watchAway) {
-				r.breakOff(fmt.Errorf("watch %s: %w", what, err))
-				return
-			}
+		if err := Follow(ctx, from, start, r.see); err != nil {
+			r.breakOff(fmt.Errorf("watch %s: %w", what, err))
 		}
 	}()
-}
-
-// watch sees what comes until the watch ends, and returns how far it came.
-func (r *Recorder) watch(watcher watch.Interface, version string) (string, error) {
-	defer watcher.Stop()
-	for event := range watcher.ResultChan() {
-		if event.Type == watch.Error {
-			return version, apierrors.FromObject(event.Object)
-		}
-		version = event.Object.(metav1.Object).GetResourceVersion()
-		if event.Type != watch.Bookmark {
-			r.see(event)
-		}
-	}
-	return version, nil
 }
 
 func (r *Recorder) breakOff(err error) {
