@@ -298,14 +298,12 @@ func (p *point) one() string {
 	if names := p.unbound(); len(names) > 0 {
 		return names[0]
 	}
-	p.c.Recorder.WaitExist(p, p.gang, 1, 10*time.Second)
-	return p.c.Recorder.Pods(p.gang)[0].Name
+	return p.c.Recorder.WaitExist(p, p.gang, 1, 10*time.Second)[0].Name
 }
 
 func (p *point) record(name string) testbed.PodRecord {
 	p.Helper()
-	p.c.Recorder.WaitExist(p, testbed.Named(p.ns, name), 1, 10*time.Second)
-	return p.c.Recorder.Pods(testbed.Named(p.ns, name))[0]
+	return p.c.Recorder.WaitExist(p, testbed.Named(p.ns, name), 1, 10*time.Second)[0]
 }
 
 // slot is the node of a member's place.

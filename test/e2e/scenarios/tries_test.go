@@ -131,6 +131,34 @@ func TestP07_GatedMembersAreNeverTried(t *testing.T) {
 	}
 }
 
+// waitFull waits until so many pods read for some time that the four nodes are full, and returns their
+// versions, by name.
+func waitFull(t *testing.T, c *testbed.Cluster, which testbed.Which, n int) map[string]string {
+	t.Helper()
+	versions := func() map[string]string {
+		now := map[string]string{}
+		for _, pod := range c.Recorder.Pods(which) {
+			now[pod.Name] = pod.Latest.ResourceVersion
+			if text := testbed.Why(pod); !strings.HasPrefix(text, "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.") {
+				return nil
+			}
+		}
+		return now
+	}
+	var before map[string]string
+	since := time.Now()
+	testbed.Within(t, time.Minute, "the pods read that the cluster is full, and that stays", func() error {
+		if now := versions(); now == nil || !maps.Equal(now, before) {
+			before, since = now, time.Now()
+		}
+		if len(before) != n || time.Since(since) < 4*time.Second {
+			return fmt.Errorf("%d pods do", len(before))
+		}
+		return nil
+	})
+	return before
+}
+
 // Room that goes from one gang to the next is seen for a moment by all others that wait. What their
 // pods read of a full cluster, kube-scheduler does not write anew for that: it would wait for each
 // write, and send an event each time.
@@ -155,39 +183,20 @@ func TestP07_NothingNewIsNotWritten(t *testing.T) {
 	for i := range gangs {
 		add(fmt.Sprintf("next-%02d", i))
 	}
-	waiting := func(p *testbed.PodRecord) bool { return p.Name[:5] == "next-" && p.Bound.IsZero() }
-	versions := func() map[string]string {
-		now := map[string]string{}
-		for _, pod := range c.Recorder.Pods(waiting) {
-			now[pod.Name] = pod.Latest.ResourceVersion
-			if text := testbed.Why(pod); !strings.HasPrefix(text, "0/4 nodes are available: 4 Insufficient nvidia.com/gpu.") {
-				return nil
-			}
-		}
-		return now
-	}
+	next := func(p *testbed.PodRecord) bool { return strings.HasPrefix(p.Name, "next-") }
+	waiting := func(p *testbed.PodRecord) bool { return next(p) && p.Bound.IsZero() }
 	// They are told why they wait, and then kube-scheduler has the last word: something ends.
 	c.Recorder.AllSay(t, waiting, gangs*members, fmt.Sprintf(": %d members needed, room for 0", members))
 	c.AddPods(t, testbed.Pod("ml", "notebook", testbed.Amounts{"cpu": "1"}))
 	c.Recorder.WaitBound(t, testbed.Named("ml", "notebook"), 1, time.Minute)
 	c.DeletePods(t, "ml", "notebook")
-	var before map[string]string
-	since := time.Now()
-	testbed.Within(t, time.Minute, "the pods read that the cluster is full, and that stays", func() error {
-		if now := versions(); now == nil || !maps.Equal(now, before) {
-			before, since = now, time.Now()
-		}
-		if len(before) != gangs*members || time.Since(since) < 4*time.Second {
-			return fmt.Errorf("%d pods do", len(before))
-		}
-		return nil
-	})
+	before := waitFull(t, c, waiting, gangs*members)
 	asked := len(proxy.Calls("filter"))
 	for _, pod := range c.Recorder.Pods(first) { // room comes piece by piece
 		c.SetPodPhase(t, "ml", pod.Name, corev1.PodSucceeded)
 		time.Sleep(50 * time.Millisecond)
 	}
-	c.Recorder.WaitBound(t, func(p *testbed.PodRecord) bool { return p.Name[:5] == "next-" }, members, time.Minute)
+	c.Recorder.WaitBound(t, next, members, time.Minute)
 	time.Sleep(5 * time.Second) // what has changed for two seconds is told
 	answered := map[string]bool{}
 	for _, call := range proxy.Calls("filter")[asked:] {

@@ -7,12 +7,11 @@
 #define GPU "nvidia.com/gpu"
 
 /* A member of g as it is after a try on a full cluster. */
-static void reads(struct world *w, const char *pod, const char *short_of, int priority)
+static void reads(struct world *w, const char *pod, const char *short_of)
 {
     struct gang_pod_facts *f = world_pod_facts(pod, "g", 4);
     f->unschedulable = true;
     f->short_of = xstrdup_null(short_of);
-    f->priority = priority;
     world_pod_set(w, f);
 }
 
@@ -44,16 +43,23 @@ static void assert_said_again(struct world *w, const char *names, size_t n)
     assert_string_equal(w->refusal, "Insufficient " GPU);
 }
 
+/* The same; nothing was written on g-0, it was told, and reads of a full cluster since. */
+static struct world *half_full_and_told(void)
+{
+    struct world *w = half_full();
+    assert_said_in_full(w, "b");
+    reads(w, "g-0", GPU);
+    return w;
+}
+
 static void what_the_pod_reads_is_said_again(void **state)
 {
     (void)state;
-    struct world *w = half_full();
-    assert_said_in_full(w, "b"); /* nothing is written on it yet */
-    reads(w, "g-0", GPU, 0);
+    struct world *w = half_full_and_told();
     assert_said_again(w, "b", 1);
     world_node(w, "c", 2);
     assert_said_again(w, "b c", 2);
-    reads(w, "g-0", NULL, 0); /* the words of muster are on it */
+    reads(w, "g-0", NULL); /* the words of muster are on it */
     assert_said_in_full(w, "b");
     world_free(w);
 }
@@ -62,9 +68,7 @@ static void what_the_pod_reads_is_said_again(void **state)
 static void it_is_woken_by_the_plan(void **state)
 {
     (void)state;
-    struct world *w = half_full();
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
+    struct world *w = half_full_and_told();
     assert_said_again(w, "b", 1);
     assert_int_equal(w->n_nominations, 0);
     world_node(w, "c", 4);
@@ -78,10 +82,10 @@ static void who_was_never_told_is_told(void **state)
 {
     (void)state;
     struct world *w = half_full();
-    reads(w, "g-0", GPU, 0);
+    reads(w, "g-0", GPU);
     assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
-    reads(w, "g-1", GPU, 0);
+    reads(w, "g-0", GPU);
+    reads(w, "g-1", GPU);
     assert_said_again(w, "b", 1);
     world_wait(w, SECONDS(5));
     assert_int_equal(w->n_told, 1);
@@ -95,9 +99,7 @@ static void who_was_never_told_is_told(void **state)
 static void it_is_said_again_in_a_pause(void **state)
 {
     (void)state;
-    struct world *w = half_full();
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
+    struct world *w = half_full_and_told();
     world_wait(w, SECONDS(61));
     assert_string_equal(world_state(w, "g"), "BackedOff");
     assert_said_again(w, "b", 1);
@@ -116,7 +118,7 @@ static void a_node_with_lower_pods_is_not_as_full(void **state)
     low->priority = -1;
     world_pod_set(w, low);
     assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
+    reads(w, "g-0", GPU);
     assert_said_in_full(w, "b");
     assert_said_in_full(w, "a b");
     world_pod_gone(w, "low");
@@ -129,9 +131,7 @@ static void a_node_with_lower_pods_is_not_as_full(void **state)
 static void lower_pods_on_their_way_count(void **state)
 {
     (void)state;
-    struct world *w = half_full();
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
+    struct world *w = half_full_and_told();
     world_pod_shaped(w, "low", NULL, 0, 100, -1);
     assert_string_equal(world_filter_on(w, "low", "b", NULL), "b");
     assert_said_in_full(w, "b");
@@ -144,9 +144,7 @@ static void lower_pods_on_their_way_count(void **state)
 static void other_reasons_are_said(void **state)
 {
     (void)state;
-    struct world *w = half_full();
-    assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
+    struct world *w = half_full_and_told();
     world_pod_gone(w, "g-1");
     assert_said_in_full(w, "b");
     assert_non_null(strstr(w->refusal, "1 of 2 members exist"));
@@ -165,7 +163,7 @@ static void many_nodes_are_not_named_one_by_one(void **state)
         buf_printf(&names, "%s%s", i ? " " : "", name);
     }
     assert_said_in_full(w, "b");
-    reads(w, "g-0", GPU, 0);
+    reads(w, "g-0", GPU);
     assert_said_again(w, buf_str(&names), 64);
     buf_puts(&names, " b");
     assert_said_in_full(w, buf_str(&names));
