@@ -180,6 +180,13 @@ void tell_pod(struct gang_core *core, struct pod *pod, const char *text)
     e->pod.version = pod->facts->version;
 }
 
+/* What kube-scheduler has written on a gang's member that waits for room, "Insufficient X", is true
+ * still. Other words there would be a write now, and at its next try another that it waits for. */
+static bool reads_why(const struct gang *gang, const struct pod *pod)
+{
+    return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of;
+}
+
 bool gang_has_plan(const struct gang *gang)
 {
     return gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots;
@@ -193,6 +200,9 @@ void tell_members(struct gang_core *core, struct gang *gang)
         if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
             continue;
         pod->told = gang->reason.code;
-        tell_pod(core, pod, gang->reason.text);
+        if (reads_why(gang, pod))
+            warn_pod(core, pod, "Unschedulable", gang->reason.text);
+        else
+            tell_pod(core, pod, gang->reason.text);
     }
 }
