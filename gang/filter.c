@@ -251,15 +251,21 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
     }
 }
 
-/* What a whole list says of the places of its siblings too, for the express lane; but of those on
- * their way, who may have taken the last room there themselves. */
+/* The pod may have taken the last room there itself: it is on its way, or nominated, which
+ * kube-scheduler counts like a pod. */
+static bool may_fill(const struct pod *pod, const struct node *node)
+{
+    return pod->held || pod->sent || str_eq(pod->nominated, node->name);
+}
+
+/* What a whole list says of the places of its siblings too, for the express lane. */
 static void vouch(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
 {
     if (!core->config.express || is_sample(core, ev))
         return;
     look_up_names(core, ev);
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang)
-        if (slot->shape == pod->shape && !(slot->pod && (slot->pod->held || slot->pod->sent)))
+        if (slot->shape == pod->shape && !(slot->pod && may_fill(slot->pod, slot->node)))
             slot->unoffered = offered_at(core, slot->node) < 0;
 }
 

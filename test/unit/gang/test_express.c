@@ -258,6 +258,25 @@ static void a_planned_node_that_a_whole_list_lacks_is_not_bound_to_unasked(void 
     world_free(w);
 }
 
+/* kube-scheduler leaves out what a nominated sibling fills: that says nothing against its place. */
+static void places_that_siblings_are_nominated_to_are_in_no_list(void **state)
+{
+    (void)state;
+    struct world *w = pair_world();
+    world_pod_seen(w, "x", NULL, 1, "b", PHASE_RUNNING);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(world_filter_on(w, "g-0", "a", NULL), "");
+    assert_string_equal(world_filter_on(w, "g-1", "a", NULL), "");
+    world_pod_gone(w, "x");
+    assert_true(world_nominated(w, "g-0@a") && world_nominated(w, "g-1@b"));
+    world_node(w, "c", 1);
+    assert_string_equal(world_filter_on(w, "g-0", "a c", NULL), "a");
+    world_bind(w, "g-0", "a");
+    assert_int_equal(w->n_bindings, 2);
+    assert_int_equal(express_bindings(w), 1);
+    world_free(w);
+}
+
 static void a_place_that_was_swapped_away_is_not_bound_to_unasked(void **state)
 {
     (void)state;
@@ -568,6 +587,7 @@ int main(void)
         cmocka_unit_test(an_event_older_than_a_nomination_does_not_undo_it),
         cmocka_unit_test(a_member_that_is_to_be_spread_keeps_all_off_the_lane),
         cmocka_unit_test(a_planned_node_that_a_whole_list_lacks_is_not_bound_to_unasked),
+        cmocka_unit_test(places_that_siblings_are_nominated_to_are_in_no_list),
         cmocka_unit_test(a_place_that_was_swapped_away_is_not_bound_to_unasked),
         cmocka_unit_test(members_that_are_hoped_for_are_waited_for),
         cmocka_unit_test(extras_with_a_place_are_bound_with_the_others),
