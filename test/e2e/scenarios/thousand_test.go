@@ -15,12 +15,13 @@ import (
 // the last binding in at most 1.5 times what the API server needs for a thousand
 // bindings in parallel. That is measured in the same run with a plain client,
 // whose best number of parallel calls counts, while nothing else is asked of the
-// API server; whoever watches it, watches then too.
+// API server; whoever watches it, watches then too. The median of five such
+// rounds counts: one alone varies by half (0.8 to 1.7 times were seen in turn).
 func TestC13_ThousandMembersTogether(t *testing.T) {
 	const most = 1.5
 	alone(t)
 	var good, bad []string
-	for round := 1; len(good) < 2 && len(bad) < 2 && !t.Failed(); round++ {
+	for round := 1; len(good) < 3 && len(bad) < 3 && !t.Failed(); round++ {
 		t.Run(fmt.Sprintf("round%d", round), func(t *testing.T) {
 			base, gang, text := bindThousand(t)
 			t.Log(text)
@@ -31,7 +32,7 @@ func TestC13_ThousandMembersTogether(t *testing.T) {
 			}
 		})
 	}
-	if len(bad) == 2 {
+	if len(bad) == 3 {
 		t.Errorf("above %.1f × what the API server needs:\n%s", most, strings.Join(bad, "\n"))
 	}
 }
