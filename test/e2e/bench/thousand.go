@@ -66,9 +66,9 @@ func (b *bed) bindAlone(n int) turnOfMany {
 	var all []turnOfMany
 	for _, parallel := range []int{16, 32, 64} {
 		ns := b.space()
-		b.AddUnscheduled(b.t, ns, n)
+		pods := b.AddUnscheduled(b.t, ns, n)
 		seen := b.watch(ns)
-		b.BindAll(b.t, ns, n, parallel, nodeName)
+		b.BindAll(b.t, ns, pods, parallel, nodeName)
 		bound := seen.wait(n, time.Minute)
 		seen.stop()
 		all = append(all, turnOfMany{name: fmt.Sprintf("API server alone, %d at a time", parallel),

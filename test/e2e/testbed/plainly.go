@@ -1,38 +1,38 @@
 package testbed
 
 import (
-	"fmt"
 	"sync"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
-// AddUnscheduled creates n pods, named p0, p1 and so on, that no scheduler takes.
-func (c *Cluster) AddUnscheduled(t TB, namespace string, n int) {
+// AddUnscheduled creates n members of a gang, of one GPU each, that no scheduler takes: to the API
+// server they are as those of a gang that is placed. It returns their names.
+func (c *Cluster) AddUnscheduled(t TB, namespace string, n int) []string {
 	t.Helper()
-	var pods []*corev1.Pod
-	for i := range n {
-		pods = append(pods, Pod(namespace, fmt.Sprint("p", i), Amounts{"cpu": "1"}, WithScheduler("nobody")))
+	pods := Members(Sigs, namespace, "plain", n, GPUs(1), WithScheduler("nobody"))
+	var names []string
+	for _, pod := range pods {
+		names = append(names, pod.Name)
 	}
 	c.AddPods(t, pods...)
+	return names
 }
 
-// BindAll binds the pods of AddUnscheduled, with so many calls at a time: what the API server alone
-// needs for that many bindings.
-func (c *Cluster) BindAll(t TB, namespace string, n, parallel int, node func(int) string) {
+// BindAll binds pods, with so many calls at a time: what the API server alone needs for that many
+// bindings.
+func (c *Cluster) BindAll(t TB, namespace string, names []string, parallel int, node func(int) string) {
 	t.Helper()
 	work := make(chan int)
 	var workers sync.WaitGroup
 	for range parallel {
 		workers.Go(func() {
 			for i := range work {
-				if err := c.Bind(namespace, fmt.Sprint("p", i), node(i), false); err != nil {
-					t.Errorf("bind p%d: %v", i, err)
+				if err := c.Bind(namespace, names[i], node(i), false); err != nil {
+					t.Errorf("bind %s: %v", names[i], err)
 				}
 			}
 		})
 	}
-	for i := range n {
+	for i := range names {
 		work <- i
 	}
 	close(work)
