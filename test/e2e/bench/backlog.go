@@ -166,7 +166,8 @@ func filterCalls(t testbed.TB, m *testbed.Muster) int {
 // settle waits until the scheduler has not asked about any pod for two seconds, but no longer than
 // so long: it may never rest.
 func (b *bed) settle(m *testbed.Muster) {
-	ctx, cancel := context.WithTimeout(context.Background(), 90*time.Second)
+	// 10,000 tries take up to 12 ms each on a slow machine.
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	calls, since := -1, time.Now()
 	for ctx.Err() == nil && time.Since(since) < 2*time.Second {
