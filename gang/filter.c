@@ -231,23 +231,33 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
     gang_touch(core, gang);
 }
 
+/* So long after muster kube-scheduler may look at nodes that a pod has not left yet. */
+#define BEHIND (500 * USEC_PER_MSEC)
+
 /*
  * Its place is not on offer. A sample says nothing about that, but for the node that the pod is
  * nominated to: kube-scheduler tries it first, alone, and asks us about others only if it was
  * refused (by its own filters, unless we declined it ourselves just before). So a member is
  * nominated to its place, once, and the next sample is evidence about that one node.
+ *
+ * No list says anything about a node that has just become free: kube-scheduler took its picture of
+ * the nodes before it asked us, and may hear of that end after us. When it does, it tries the pod
+ * again; where it does not, the pod is woken.
  */
 static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated, bool declined)
 {
     struct slot *slot = pod->slot;
-    if (!is_sample(core, ev)) {
-        believe(core, pod, ev, true);
-    } else if (!declined && str_eq(nominated, slot->node->name)) {
-        believe(core, pod, ev, false);
+    const struct node *node = slot->node;
+    bool whole = !is_sample(core, ev);
+    bool refused = whole || (!declined && str_eq(nominated, node->name));
+    if (refused && node->left && core->now < node->left + BEHIND) {
+        timer_set(core, pod_timer(pod, TIMER_NUDGE), node->left + BEHIND);
+    } else if (refused) {
+        believe(core, pod, ev, whole);
     } else if (!slot->steered) {
         slot->steered = true;
-        nominate(core, pod, slot->node);
+        nominate(core, pod, node);
     }
 }
 

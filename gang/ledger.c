@@ -174,6 +174,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
     nomination_note(core, pod);
+    node->left = core->now;
     node_changed(core, node);
     core->sweep |= !node->facts;
 }

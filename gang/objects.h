@@ -128,6 +128,7 @@ struct node {
     struct list in_moved, in_kept, in_sent;
     struct list nominated; /* unbound pods with this node as status.nominatedNodeName */
     usec_t stirred;        /* when anything about it changed last that a rule looks at */
+    usec_t left;           /* when a pod last left it */
 };
 
 enum timer_kind {

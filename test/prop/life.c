@@ -81,6 +81,7 @@ static void requests_orphaned(struct model *m, int32_t landed)
 
 static void list_everything(struct model *m)
 {
+    memset(m->left, 0, sizeof m->left);
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
         t->charged = NOT_CHARGED;

@@ -361,6 +361,13 @@ static bool comes_now(const struct model *m, int p, uint64_t id)
     return false;
 }
 
+void model_uncharge(struct model *m, struct pod_truth *t)
+{
+    if (t->charged != NOT_CHARGED)
+        m->left[t->charged_node] = m->now;
+    t->charged = NOT_CHARGED;
+}
+
 static void see_binding(struct model *m, const struct gang_effect *e, size_t count)
 {
     (void)count;

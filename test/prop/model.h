@@ -136,6 +136,7 @@ struct model {
     struct pod_truth pods[PODS];
     bool excused[GROUPS];                 /* a loss, a refusal or a change: may be part bound */
     usec_t doubted[GROUPS][NEEDS][NODES]; /* see pod_doubt() */
+    usec_t left[NODES];                   /* when a pod last left it, for this core; 0 */
     struct call calls[PODS * 4];
     size_t n_calls;
     struct request requests[REQUESTS_MAX];
@@ -170,6 +171,8 @@ void model_fail(struct model *m, const char *tag, const char *fmt, ...)
 void model_say(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- model.c ---- */
+/* Takes the pod off the core's ledger, if it is there. */
+void model_uncharge(struct model *m, struct pod_truth *t);
 /* Takes the event; it is stepped with the others that wait, see model_step(). */
 void model_tell(struct model *m, struct gang_event ev, int index);
 void model_ask(struct model *m, struct gang_event ev, int pod, const char *const *names, size_t n,

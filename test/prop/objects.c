@@ -180,10 +180,11 @@ static void show_claim(struct model *m, int c)
 }
 
 /* What the core must have in its ledger after it was shown this. */
-static void charge_as_shown(struct pod_truth *t)
+static void charge_as_shown(struct model *m, struct pod_truth *t)
 {
-    if (t->charged_serial != t->serial || pod_finished(t))
-        t->charged = NOT_CHARGED;
+    if (t->charged_serial != t->serial || pod_finished(t) ||
+        (t->node >= 0 && t->charged_node != t->node))
+        model_uncharge(m, t);
     t->charged_serial = t->serial;
     if (t->node >= 0 && !pod_finished(t)) {
         t->charged = CHARGED_ASSIGNED;
@@ -199,10 +200,10 @@ static void show_pod(struct model *m, int p)
     struct pod_truth *t = &m->pods[p];
     t->dirty = CLEAN;
     if (t->exists) {
-        charge_as_shown(t);
+        charge_as_shown(m, t);
         model_tell(m, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, p)}, p);
     } else if (t->shown) {
-        t->charged = NOT_CHARGED;
+        model_uncharge(m, t);
         t->shown = false;
         model_tell(m,
                    (struct gang_event){.kind = GANG_EV_POD_GONE,

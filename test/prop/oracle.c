@@ -486,13 +486,21 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 
 /* ---- what the scheduler refuses ---- */
 
+/* Of what a pod has left since, the scheduler may not have heard. */
+#define BEHIND (USEC_PER_SEC / 2)
+
+static bool just_left(const struct model *m, int n)
+{
+    return m->left[n] && m->now < m->left[n] + BEHIND;
+}
+
 void oracle_refused(struct model *m, int p, uint32_t offered, bool sample, int tried)
 {
     const struct pod_truth *t = &m->pods[p];
     if (pod_group(t) < 0 || op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
         return;
     int slot = oracle_place(m, p).node;
-    if (slot >= 0 && (sample ? slot == tried : !(offered >> slot & 1)))
+    if (slot >= 0 && !just_left(m, slot) && (sample ? slot == tried : !(offered >> slot & 1)))
         model_fail(m, "evidence", "p%d has its place on %s, which the scheduler just refused", p,
                    node_name(slot));
     if (sample && slot < 0 && tried < 0)

@@ -438,17 +438,19 @@ static bool binding_over(const struct model *m, const struct pod_truth *t, const
 }
 
 /* What a result says to the ledger: only a definite refusal takes a charge back. */
-static void charge_by_result(const struct model *m, struct pod_truth *t, const struct request *r,
+static void charge_by_result(struct model *m, struct pod_truth *t, const struct request *r,
                              enum gang_outcome outcome, int node)
 {
     if (t->charged == NOT_CHARGED || t->charged_serial != r->serial)
         return;
     if (t->charged == CHARGED_ASSIGNED) { /* only a pod the watch never showed may be gone */
         if (r->read && outcome == OUTCOME_REFUSED && !t->shown)
-            t->charged = NOT_CHARGED;
+            model_uncharge(m, t);
     } else if (outcome == OUTCOME_REFUSED || binding_over(m, t, r, outcome)) {
-        t->charged = NOT_CHARGED;
+        model_uncharge(m, t);
     } else if (outcome == OUTCOME_OK) {
+        if (node >= 0 && node != t->charged_node)
+            model_uncharge(m, t);
         t->charged = CHARGED_ASSIGNED;
         t->charged_node = node >= 0 ? node : t->charged_node;
     }

@@ -46,6 +46,41 @@ static void C08_a_sample_without_any_node_that_fits_steers_by_nomination(void **
     world_free(w);
 }
 
+/* kube-scheduler asks with the nodes as they were when it began. */
+static void a_node_that_became_free_just_now_may_be_missing_in_a_list(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_pod_seen(w, "x", NULL, 1, "a", PHASE_RUNNING);
+    world_group(w, "g", 1);
+    world_members(w, "g", 0, 1, 1);
+    world_pod_gone(w, "x");
+    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_string_equal(world_filter_on(w, "g-0", "a", NULL), "a"); /* it has heard */
+    world_free(w);
+}
+
+/* It has not in half a second: the pod is woken, and then the list is believed. */
+static void a_node_that_became_free_a_while_ago_is_offered_or_refused(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 1);
+    world_pod_seen(w, "x", NULL, 1, "a", PHASE_RUNNING);
+    world_group(w, "g", 1);
+    world_members(w, "g", 0, 1, 1);
+    world_pod_gone(w, "x");
+    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
+    assert_false(world_nominated(w, "g-0@a"));
+    world_wait(w, USEC_PER_SEC / 2);
+    assert_true(world_nominated(w, "g-0@a"));
+    assert_string_equal(world_filter_on(w, "g-0", "b", "a"), "");
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
 static void on_the_nominations_own_call_nothing_moves(void **state)
 {
     (void)state;
@@ -340,6 +375,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(C08_a_sample_without_the_planned_node_moves_the_slot),
         cmocka_unit_test(C08_a_sample_without_any_node_that_fits_steers_by_nomination),
+        cmocka_unit_test(a_node_that_became_free_just_now_may_be_missing_in_a_list),
+        cmocka_unit_test(a_node_that_became_free_a_while_ago_is_offered_or_refused),
         cmocka_unit_test(on_the_nominations_own_call_nothing_moves),
         cmocka_unit_test(siblings_of_one_shape_swap_slots),
         cmocka_unit_test(C09_a_whole_list_is_evidence_and_the_plan_goes_round_it),
