@@ -197,6 +197,8 @@ void uncharge(struct gang_core *core, struct pod *pod);
 void room_grew(struct gang_core *core);
 void node_freed(struct gang_core *core, struct node *node);
 void node_changed(struct gang_core *core, struct node *node);
+/* A pod has left it so short a time ago that kube-scheduler's offers may not show it. */
+bool node_just_freed(const struct gang_core *core, const struct node *node);
 
 /* ---- slots.c ---- */
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
@@ -354,8 +356,10 @@ bool evidence_speaks(const struct gang_core *core, const struct gang *gang,
                      const struct shape *shape);
 bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
                       const struct shape *shape, const struct node *node);
+/* A whole list refuses that node, and all others that it lacks but those that became free just now.
+ */
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                  const char *const *names, size_t n);
+                  const char *const *names, size_t n, const struct node *refused);
 /* One node is refused, about the others nothing new is known. */
 void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *shape,
                        const struct node *node);

@@ -70,9 +70,14 @@ static void believe(struct gang_core *core, struct gang *gang, struct shape *sha
 }
 
 void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                  const char *const *names, size_t n)
+                  const char *const *names, size_t n, const struct node *refused)
 {
     uint64_t *offered = no_nodes(core);
+    for (size_t i = 0; i < core->n_ids; i++) {
+        const struct node *node = core->by_id[i];
+        if (node && node != refused && node_just_freed(core, node))
+            add_node(offered, node);
+    }
     for (size_t i = 0; i < n; i++) {
         const struct node *node = node_by_name(core, names[i]);
         if (node)

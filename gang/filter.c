@@ -224,15 +224,12 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
         plan_drop(core, gang, REASON_SLOT_MOVED);
     /* After the release: what it freed is no news about the nodes not offered here. */
     if (whole)
-        evidence_add(core, gang, pod->shape, ev->names, ev->n_names);
+        evidence_add(core, gang, pod->shape, ev->names, ev->n_names, node);
     else
         evidence_add_node(core, gang, pod->shape, node);
     gang->retry = true;
     gang_touch(core, gang);
 }
-
-/* So long after muster kube-scheduler may look at nodes that a pod has not left yet. */
-#define BEHIND (500 * USEC_PER_MSEC)
 
 /*
  * Its place is not on offer. A sample says nothing about that, but for the node that the pod is
@@ -240,24 +237,21 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
  * refused (by its own filters, unless we declined it ourselves just before). So a member is
  * nominated to its place, once, and the next sample is evidence about that one node.
  *
- * No list says anything about a node that has just become free: kube-scheduler took its picture of
- * the nodes before it asked us, and may hear of that end after us. When it does, it tries the pod
- * again; where it does not, the pod is woken.
+ * Neither does any list say anything about a node that has just become free, where kube-scheduler
+ * may not have heard of it: what it does because of a nomination it does after that.
  */
 static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated, bool declined)
 {
     struct slot *slot = pod->slot;
-    const struct node *node = slot->node;
     bool whole = !is_sample(core, ev);
-    bool refused = whole || (!declined && str_eq(nominated, node->name));
-    if (refused && node->left && core->now < node->left + BEHIND) {
-        timer_set(core, pod_timer(pod, TIMER_NUDGE), node->left + BEHIND);
-    } else if (refused) {
+    bool refused = whole || (!declined && str_eq(nominated, slot->node->name));
+    bool heard = slot->steered || !node_just_freed(core, slot->node);
+    if (refused && heard) {
         believe(core, pod, ev, whole);
     } else if (!slot->steered) {
         slot->steered = true;
-        nominate(core, pod, node);
+        nominate(core, pod, slot->node);
     }
 }
 
@@ -274,9 +268,14 @@ static void vouch(struct gang_core *core, const struct pod *pod, const struct ga
     if (!core->config.express || is_sample(core, ev))
         return;
     look_up_names(core, ev);
-    list_for_each (slot, &pod->gang->slots, struct slot, in_gang)
-        if (slot->shape == pod->shape && !(slot->pod && may_fill(slot->pod, slot->node)))
-            slot->unoffered = offered_at(core, slot->node) < 0;
+    list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
+        if (slot->shape != pod->shape)
+            continue;
+        if (offered_at(core, slot->node) >= 0)
+            slot->unoffered = false;
+        else if (!slot->pod || slot->pod == pod || !may_fill(slot->pod, slot->node))
+            slot->unoffered = true;
+    }
 }
 
 static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,

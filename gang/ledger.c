@@ -24,6 +24,14 @@ void node_changed(struct gang_core *core, struct node *node)
     node->changed = core->clock;
 }
 
+/* So long after us kube-scheduler may hear of a pod's end, or have begun to try another before. */
+#define BEHIND (500 * USEC_PER_MSEC)
+
+bool node_just_freed(const struct gang_core *core, const struct node *node)
+{
+    return node->left && core->now < node->left + BEHIND;
+}
+
 /* ---- does it fit ---- */
 
 int node_short(const struct node *node, const struct shape *shape, bool heed)

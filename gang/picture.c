@@ -412,11 +412,13 @@ static void change_shape(struct gang_core *core, struct pod *pod)
 {
     struct node *node = pod->node;
     enum charge how = pod->charge;
+    usec_t left = node ? node->left : 0;
     lose_slot(core, pod);
     uncharge(core, pod);
     leave_shape(core, pod);
     join_shape(core, pod);
     if (node) {
+        node->left = left; /* it did not leave */
         charge(core, pod, node, how);
         node_settle(core, node);
     }

@@ -277,6 +277,24 @@ static void places_that_siblings_are_nominated_to_are_in_no_list(void **state)
     world_free(w);
 }
 
+/* But a member does not fill its own place; that it may not be heard of yet changes nothing. */
+static void a_place_that_the_own_list_lacks_is_not_bound_to_unasked(void **state)
+{
+    (void)state;
+    struct world *w = pair_world();
+    world_pod_seen(w, "x", NULL, 1, "b", PHASE_RUNNING);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(world_filter_on(w, "g-0", "a", NULL), "");
+    assert_string_equal(world_filter_on(w, "g-1", "a", NULL), "");
+    world_pod_gone(w, "x");
+    assert_string_equal(world_filter_on(w, "g-0", "a c", NULL), "a");
+    assert_string_equal(world_filter_on(w, "g-1", "c d", NULL), "");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_bind(w, "g-0", "a");
+    assert_int_equal(w->n_bindings, 0);
+    world_free(w);
+}
+
 static void a_place_that_was_swapped_away_is_not_bound_to_unasked(void **state)
 {
     (void)state;
@@ -588,6 +606,7 @@ int main(void)
         cmocka_unit_test(a_member_that_is_to_be_spread_keeps_all_off_the_lane),
         cmocka_unit_test(a_planned_node_that_a_whole_list_lacks_is_not_bound_to_unasked),
         cmocka_unit_test(places_that_siblings_are_nominated_to_are_in_no_list),
+        cmocka_unit_test(a_place_that_the_own_list_lacks_is_not_bound_to_unasked),
         cmocka_unit_test(a_place_that_was_swapped_away_is_not_bound_to_unasked),
         cmocka_unit_test(members_that_are_hoped_for_are_waited_for),
         cmocka_unit_test(extras_with_a_place_are_bound_with_the_others),

@@ -62,22 +62,43 @@ static void a_node_that_became_free_just_now_may_be_missing_in_a_list(void **sta
     world_free(w);
 }
 
-/* It has not in half a second: the pod is woken, and then the list is believed. */
-static void a_node_that_became_free_a_while_ago_is_offered_or_refused(void **state)
+/* What it does for a nomination it does after it has heard: the next list is believed. */
+static void a_node_that_became_free_is_refused_when_the_scheduler_has_heard(void **state)
+{
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        struct world *w = world_new();
+        world_node(w, "a", 1);
+        world_pod_seen(w, "x", NULL, 1, "a", PHASE_RUNNING);
+        world_group(w, "g", 1);
+        world_members(w, "g", 0, 1, 1);
+        world_pod_gone(w, "x");
+        if (later) {
+            world_wait(w, USEC_PER_SEC / 2);
+        } else {
+            assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
+            assert_true(world_nominated(w, "g-0@a"));
+        }
+        assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
+        assert_string_equal(world_state(w, "g"), "Waiting");
+        world_free(w);
+    }
+}
+
+/* The list that refuses one node says nothing about another that became free just now. */
+static void a_gang_is_planned_on_what_became_free_beside_what_is_refused(void **state)
 {
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 1);
-    world_pod_seen(w, "x", NULL, 1, "a", PHASE_RUNNING);
+    world_node(w, "b", 1);
+    world_pod_seen(w, "x", NULL, 1, "b", PHASE_RUNNING);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
     world_pod_gone(w, "x");
-    assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
-    assert_false(world_nominated(w, "g-0@a"));
-    world_wait(w, USEC_PER_SEC / 2);
-    assert_true(world_nominated(w, "g-0@a"));
-    assert_string_equal(world_filter_on(w, "g-0", "b", "a"), "");
-    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_string_equal(world_filter_on(w, "g-0", "c", NULL), "");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 1);
     world_free(w);
 }
 
@@ -376,7 +397,8 @@ int main(void)
         cmocka_unit_test(C08_a_sample_without_the_planned_node_moves_the_slot),
         cmocka_unit_test(C08_a_sample_without_any_node_that_fits_steers_by_nomination),
         cmocka_unit_test(a_node_that_became_free_just_now_may_be_missing_in_a_list),
-        cmocka_unit_test(a_node_that_became_free_a_while_ago_is_offered_or_refused),
+        cmocka_unit_test(a_node_that_became_free_is_refused_when_the_scheduler_has_heard),
+        cmocka_unit_test(a_gang_is_planned_on_what_became_free_beside_what_is_refused),
         cmocka_unit_test(on_the_nominations_own_call_nothing_moves),
         cmocka_unit_test(siblings_of_one_shape_swap_slots),
         cmocka_unit_test(C09_a_whole_list_is_evidence_and_the_plan_goes_round_it),
