@@ -24,7 +24,7 @@ void node_changed(struct gang_core *core, struct node *node)
     node->changed = core->clock;
 }
 
-/* So long after us kube-scheduler may hear of a pod's end, or have begun to try another before. */
+/* kube-scheduler may hear of a pod's end so long after us, or have begun a try before it. */
 #define BEHIND (500 * USEC_PER_MSEC)
 
 bool node_just_freed(const struct gang_core *core, const struct node *node)
