@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -25,36 +24,21 @@ func TestC01_GangsInWaves(t *testing.T) {
 // P09 is the same promise about the size that other schedulers were measured with.
 func TestP09_Contention(t *testing.T) { holdWaves(t, testbed.Waves24) }
 
-// Rounds of one size, each on a control plane of its own.
-type rounds struct{ good, bad []string }
-
 // What was played, by the size's name: C01 and P09 ask for the same.
 var played = map[string]*rounds{}
 
-// holdWaves takes the median of five: three that agree decide.
 func holdWaves(t *testing.T, size testbed.Waves) {
 	t.Helper()
 	alone(t)
 	of := played[size.Name]
 	if of == nil {
-		of = &rounds{}
-		played[size.Name] = of
-		playRounds(t, size, of)
-	}
-	if len(of.good) < 3 {
-		t.Errorf("makespan is above 1.10 × ideal:\n%s", strings.Join(of.bad, "\n"))
-	}
-}
-
-func playRounds(t *testing.T, size testbed.Waves, of *rounds) {
-	t.Helper()
-	for round := 1; round <= 5 && len(of.good) < 3 && len(of.bad) < 3 && !t.Failed(); round++ {
-		t.Run(fmt.Sprintf("round%d", round), func(t *testing.T) {
-			if ratio, times := testbed.RunWaves(t, size); ratio <= 1.10 {
-				of.good = append(of.good, times)
-			} else {
-				of.bad = append(of.bad, times)
-			}
+		of = medianOfFive(t, func(t *testing.T) (bool, string) {
+			ratio, times := testbed.RunWaves(t, size)
+			return ratio <= 1.10, times
 		})
+		played[size.Name] = of
+	}
+	if !of.held() {
+		t.Errorf("makespan is above 1.10 × ideal:\n%s", strings.Join(of.bad, "\n"))
 	}
 }

@@ -1,8 +1,6 @@
 package testbed
 
-import (
-	"sync"
-)
+import "sync"
 
 // AddUnscheduled creates n members of a gang, of one GPU each, that no scheduler takes: to the API
 // server they are as those of a gang that is placed. It returns their names.

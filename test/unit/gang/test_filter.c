@@ -46,16 +46,23 @@ static void C08_a_sample_without_any_node_that_fits_steers_by_nomination(void **
     world_free(w);
 }
 
-/* kube-scheduler asks with the nodes as they were when it began. */
-static void a_node_that_became_free_just_now_may_be_missing_in_a_list(void **state)
+/* g is planned on a, which x has left just now. */
+static struct world *just_freed(void)
 {
-    (void)state;
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_pod_seen(w, "x", NULL, 1, "a", PHASE_RUNNING);
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
     world_pod_gone(w, "x");
+    return w;
+}
+
+/* kube-scheduler asks with the nodes as they were when it began. */
+static void a_node_that_became_free_just_now_may_be_missing_in_a_list(void **state)
+{
+    (void)state;
+    struct world *w = just_freed();
     assert_string_equal(world_filter_on(w, "g-0", "b", NULL), "");
     assert_string_equal(world_state(w, "g"), "Planned");
     assert_string_equal(world_filter_on(w, "g-0", "a", NULL), "a"); /* it has heard */
@@ -67,12 +74,7 @@ static void a_node_that_became_free_is_refused_when_the_scheduler_has_heard(void
 {
     (void)state;
     for (int later = 0; later < 2; later++) {
-        struct world *w = world_new();
-        world_node(w, "a", 1);
-        world_pod_seen(w, "x", NULL, 1, "a", PHASE_RUNNING);
-        world_group(w, "g", 1);
-        world_members(w, "g", 0, 1, 1);
-        world_pod_gone(w, "x");
+        struct world *w = just_freed();
         if (later) {
             world_wait(w, USEC_PER_SEC / 2);
         } else {
