@@ -2,31 +2,67 @@ package bench
 
 import (
 	"fmt"
+	"slices"
 
 	"muster.dev/e2e/testbed"
 )
 
-// contention is the scenario of C01; each turn has a control plane of its own, with KWOK, since its
+// contention is the scenario of C01; each round has a control plane of its own, with KWOK, since its
 // pods run and end.
 var contention = experiment{
 	name: "contention", what: "24 gangs of 8 pods of 4 GPUs on 128 GPUs, 2 s of work each",
 	how: "The scenario of C01: members are created interleaved, one after the other, KWOK runs and ends the pods. The ideal " +
-		"is six full waves, one directly after the other, each as long as a pod took from its binding to its end.",
-	keys: []string{"P09"}, run: measureContention,
+		"is played first on the same control plane, with equal pods and without a scheduler: whenever there is room for the " +
+		"next gang the test bed binds all its members at once. Beside muster, with and without gates and with the express " +
+		"lane, stand kube-scheduler's own gangs (GangScheduling, alpha), without muster.",
+	keys: contentionKeys, run: measureContention,
+}
+
+var contentionKeys = []string{"P09", "P09 gated", "P09 express"}
+
+// contenders take turns; what has no promise is measured when all others are.
+var contenders = []struct {
+	key, name string
+	mode      testbed.WaveMode
+}{
+	{"P09", "muster", testbed.WavesPlain},
+	{"P09 gated", "muster, gates", testbed.WavesGated},
+	{"P09 express", "muster, express lane", testbed.WavesExpress},
+	{"", "kube-scheduler's own gangs", testbed.WavesNative},
 }
 
 func measureContention(t testbed.TB, options Options) Outcome {
-	var all []rated
+	whole := !slices.ContainsFunc(contentionKeys, func(key string) bool { return !options.wants(key) })
+	all := map[string][]rated{}
+	table := Table{Title: "24 gangs in six waves", Columns: []string{"", "makespan, s", "the ideal, s", "ratio"}}
 	for turn := range options.Turns {
-		var ratio float64
-		status := testbed.RunScript("contention", func(s *testbed.Script) { ratio, _ = testbed.RunWaves(s, testbed.Waves24) })
-		if status != 0 {
-			t.Fatalf("turn %d failed", turn+1)
+		for _, each := range contenders {
+			if !options.wants(each.key) && !(whole && each.key == "") {
+				continue
+			}
+			played := playWaves(t, each.mode)
+			row := []string{fmt.Sprintf("%s, turn %d", each.name, turn+1), seconds(played.Makespan), seconds(played.Ideal),
+				number(played.Ratio())}
+			table.Rows = append(table.Rows, row)
+			fmt.Printf("  %-36s makespan %s s, ideal %s s: %s ×\n", row[0], row[1], row[2], row[3])
+			all[each.key] = append(all[each.key], rated{played.Ratio(), row[1] + " s", row[2] + " s"})
 		}
-		all = append(all, rated{ratio, fmt.Sprintf("%.2f waves", ratio*float64(testbed.Waves24.Waves)),
-			fmt.Sprintf("%d full waves one directly after the other", testbed.Waves24.Waves)})
 	}
-	v := Value{Key: "P09"}
-	v.take(all)
-	return Outcome{Values: []Value{v}}
+	outcome := Outcome{Tables: []Table{table}}
+	for _, key := range contentionKeys {
+		if len(all[key]) > 0 {
+			v := Value{Key: key}
+			v.take(all[key])
+			outcome.Values = append(outcome.Values, v)
+		}
+	}
+	return outcome
+}
+
+func playWaves(t testbed.TB, mode testbed.WaveMode) (played testbed.PlayedWaves) {
+	status := testbed.RunScript("contention", func(s *testbed.Script) { played = testbed.RunWaves(s, testbed.Waves24, mode) })
+	if status != 0 {
+		t.Fatalf("the contention of gangs failed")
+	}
+	return played
 }

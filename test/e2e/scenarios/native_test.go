@@ -41,7 +41,7 @@ func TestS14_NativeGangs(t *testing.T) {
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{
 		Dialects: []testbed.Dialect{testbed.Sigs},
-		Features: []string{"GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption"},
+		Features: testbed.NativeGangs,
 		APIs:     []string{"scheduling.k8s.io/v1alpha2"},
 	})
 	m := c.StartMuster(t, testbed.MusterOptions{})

@@ -34,6 +34,11 @@ type Options struct {
 	Dir string
 }
 
+// NativeGangs are the Features of Kubernetes' own gangs; they need the API scheduling.k8s.io/v1alpha2.
+var NativeGangs = []string{
+	"GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling", "WorkloadAwarePreemption",
+}
+
 // Cluster is a control plane of its own. It ends with the test.
 type Cluster struct {
 	Clients

@@ -242,6 +242,12 @@ func (r *Recorder) History() History {
 // await blocks until the condition holds for the selected pods or the time is
 // over; it returns the pods as they are then.
 func (r *Recorder) await(which Which, limit time.Duration, holds func([]PodRecord) bool) (pods []PodRecord, ok bool) {
+	// A burst of events is looked at once: looking costs the machine what is being watched.
+	return r.look(which, limit, 10*time.Millisecond, holds)
+}
+
+// look is await with a pause between two looks.
+func (r *Recorder) look(which Which, limit, pause time.Duration, holds func([]PodRecord) bool) (pods []PodRecord, ok bool) {
 	timeout := time.NewTimer(limit)
 	defer timeout.Stop()
 	for {
@@ -256,9 +262,7 @@ func (r *Recorder) await(which Which, limit time.Duration, holds func([]PodRecor
 		}
 		select {
 		case <-changed:
-			// A burst of events is looked at once: looking costs the machine
-			// what is being watched.
-			time.Sleep(10 * time.Millisecond)
+			time.Sleep(pause)
 		case <-timeout.C:
 			return pods, false
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,69 +22,202 @@ type Waves struct {
 // Waves24 is the size that other schedulers were measured with.
 var Waves24 = Waves{Name: "24x8x4on128", Gangs: 24, Members: 8, GPUs: 4, Nodes: 16, GPUsPerNode: 8, Waves: 6}
 
-// RunWaves is one round on a control plane of its own: the ratio of its makespan
-// to the ideal, and when each gang ran.
-func RunWaves(t TB, size Waves) (ratio float64, times string) {
+// WaveMode is who places the gangs, and how.
+type WaveMode int
+
+// The modes: muster as it is by default, with gates, with the express lane; and kube-scheduler's own
+// gangs, without muster.
+const (
+	WavesPlain WaveMode = iota
+	WavesGated
+	WavesExpress
+	WavesNative
+)
+
+// PlayedWaves is one round.
+type PlayedWaves struct {
+	Makespan, Ideal time.Duration
+	Text            string // when each gang ran
+}
+
+// Ratio is that of the makespan to the ideal.
+func (p PlayedWaves) Ratio() float64 { return p.Makespan.Seconds() / p.Ideal.Seconds() }
+
+// RunWaves is one round on a control plane of its own, where the ideal is played first.
+func RunWaves(t TB, size Waves, mode WaveMode) PlayedWaves {
 	t.Helper()
-	const work = 2 * time.Second
-	c := StartCluster(t, Options{Dialects: []Dialect{Sigs}})
-	m := c.StartMuster(t, MusterOptions{Measured: true})
-	c.StartScheduler(t, SchedulerOptions{Muster: m})
-	c.Namespace(t, "ml")
+	c, m := startWaves(t, mode)
 	for i := range size.Nodes {
 		c.AddNodes(t, Node(fmt.Sprintf("gpu-%02d", i), GPUs(size.GPUsPerNode)))
 	}
-	var interleaved []*corev1.Pod
-	gangs := make([][]*corev1.Pod, size.Gangs)
-	for i := range gangs {
-		name := fmt.Sprintf("g%02d", i)
-		c.Add(t, Sigs.PodGroup("ml", name, size.Members, nil))
-		gangs[i] = Members(Sigs, "ml", name, size.Members,
-			GPUs(size.GPUs), RunningFor(work))
-	}
-	for member := range size.Members {
-		for _, gang := range gangs {
-			interleaved = append(interleaved, gang[member])
-		}
+	played := PlayedWaves{Ideal: c.playIdeal(t, size)}
+
+	const ns = "ml"
+	c.Namespace(t, ns)
+	gangs := size.gangs(ns)
+	for _, gang := range gangs {
+		gang.join(t, c, mode)
 	}
 	c.WaitCalm(t)
-	c.AddPodsInOrder(t, interleaved...)
-
-	total := size.Gangs * size.Members
-	pods := c.Recorder.WaitFinished(t, InNamespace("ml"), total, 2*time.Minute)
-	m.WaitNoLeaks(t)
-	return rateWaves(t, pods, size.Waves, work)
+	c.AddPodsInOrder(t, interleaved(gangs)...)
+	pods := c.Recorder.WaitFinished(t, InNamespace(ns), size.Gangs*size.Members, 2*time.Minute)
+	if m != nil {
+		m.WaitNoLeaks(t)
+	}
+	begin, makespan := spanOf(pods)
+	played.Makespan = makespan
+	played.Text = fmt.Sprintf("makespan %.2f s = %.3f × the ideal's %.2f s; %s\n%s", makespan.Seconds(), played.Ratio(),
+		played.Ideal.Seconds(), size.inWaves(pods, makespan), gangTimes(pods, begin))
+	t.Logf("%s", played.Text)
+	return played
 }
 
-// rateWaves compares the makespan with the ideal: full waves, one directly after
-// the other. A wave takes as long as a pod's work took here on average, from its
-// binding to its end: what the test bed needs to start and end a pod (some
-// 50 ms) is not muster's. The ratio to the work as it was asked for is printed
-// beside it.
-func rateWaves(t TB, pods []PodRecord, waves int, asked time.Duration) (float64, string) {
+func startWaves(t TB, mode WaveMode) (*Cluster, *Muster) {
 	t.Helper()
-	var begin, end time.Time
-	var work time.Duration
+	if mode == WavesNative {
+		c := StartCluster(t, Options{Features: NativeGangs, APIs: []string{"scheduling.k8s.io/v1alpha2"}})
+		c.StartScheduler(t, SchedulerOptions{})
+		return c, nil
+	}
+	options := MusterOptions{Measured: true, Express: mode == WavesExpress}
+	if mode == WavesGated {
+		options.Config = map[string]any{"gates": map[string]any{"enabled": true}}
+	}
+	c := StartCluster(t, Options{Dialects: []Dialect{Sigs}})
+	m := c.StartMuster(t, options)
+	c.StartScheduler(t, SchedulerOptions{Muster: m})
+	return c, m
+}
+
+// join makes the gang's group, and its pods members of it.
+func (g wavingGang) join(t TB, c *Cluster, mode WaveMode) {
+	t.Helper()
+	ns := g.pods[0].Namespace
+	if mode != WavesNative {
+		c.Add(t, Sigs.PodGroup(ns, g.name, len(g.pods), nil))
+	} else {
+		c.Apply(t, fmt.Appendf(nil, `{apiVersion: scheduling.k8s.io/v1alpha2, kind: PodGroup,
+			metadata: {namespace: %s, name: %s}, spec: {schedulingPolicy: {gang: {minCount: %d}}}}`, ns, g.name, len(g.pods)))
+	}
+	for _, pod := range g.pods {
+		switch mode {
+		case WavesGated: // as the chart's policy does it
+			Gated(Gate)(pod)
+		case WavesNative:
+			pod.Labels, pod.Spec.SchedulerName = nil, ""
+			pod.Spec.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: &g.name}
+		}
+	}
+}
+
+const waveWork = 2 * time.Second
+
+type wavingGang struct {
+	name string
+	pods []*corev1.Pod
+}
+
+func (size Waves) gangs(namespace string, changes ...func(*corev1.Pod)) (gangs []wavingGang) {
+	for i := range size.Gangs {
+		name := fmt.Sprintf("g%02d", i)
+		gangs = append(gangs, wavingGang{name, Members(Sigs, namespace, name, size.Members,
+			GPUs(size.GPUs), append(changes, RunningFor(waveWork))...)})
+	}
+	return gangs
+}
+
+// interleaved is the worst order: the first members of all gangs, then the second ones, and so on.
+func interleaved(gangs []wavingGang) (pods []*corev1.Pod) {
+	for member := range gangs[0].pods {
+		for _, gang := range gangs {
+			pods = append(pods, gang.pods[member])
+		}
+	}
+	return pods
+}
+
+// playIdeal plays the gangs without a scheduler and returns the makespan: whenever there is room for the
+// next of them the test bed binds its members, all at once, in the moment in which it sees the room. So
+// what the API server and KWOK need to bind, start and end pods is in the ideal. The pods are gone after it.
+func (c *Cluster) playIdeal(t TB, size Waves) time.Duration {
+	t.Helper()
+	const ns = "ideal"
+	c.Namespace(t, ns)
+	gangs := size.gangs(ns, WithScheduler("nobody"))
+	c.WaitCalm(t)
+	c.AddPodsInOrder(t, interleaved(gangs)...)
+
+	var free []string // a node's name for each pod that has room on it
+	for i := range size.Nodes {
+		for range size.GPUsPerNode / size.GPUs {
+			free = append(free, fmt.Sprintf("gpu-%02d", i))
+		}
+	}
+	ended := map[string]bool{}
+	var binds sync.WaitGroup
+	for _, gang := range gangs {
+		_, room := c.Recorder.look(InNamespace(ns), time.Minute, 0, func(pods []PodRecord) bool {
+			for _, pod := range pods {
+				if !pod.Finished.IsZero() && !ended[pod.Name] {
+					ended[pod.Name] = true
+					free = append(free, pod.Node)
+				}
+			}
+			return len(free) >= size.Members
+		})
+		if !room {
+			t.Fatalf("after a minute there is no room for %s/%s", ns, gang.name)
+		}
+		var names []string
+		for _, pod := range gang.pods {
+			names = append(names, pod.Name)
+		}
+		nodes := free[:size.Members]
+		free = free[size.Members:]
+		binds.Go(func() { c.BindAll(t, ns, names, size.Members, func(i int) string { return nodes[i] }) })
+	}
+	binds.Wait()
+	pods := c.Recorder.WaitFinished(t, InNamespace(ns), size.Gangs*size.Members, time.Minute)
+	begin, makespan := spanOf(pods)
+	t.Logf("ideal: makespan %.2f s; %s\n%s", makespan.Seconds(), size.inWaves(pods, makespan), gangTimes(pods, begin))
+	var names []string
+	for _, pod := range pods {
+		names = append(names, pod.Name)
+	}
+	c.DeletePods(t, ns, names...)
+	return makespan
+}
+
+// spanOf is from the creation of the last pod, or the first binding if that is earlier, to the last end.
+func spanOf(pods []PodRecord) (begin time.Time, makespan time.Duration) {
+	var end time.Time
 	for _, pod := range pods {
 		if pod.Created.After(begin) {
-			begin = pod.Created // of the last member
+			begin = pod.Created
 		}
 		if pod.Finished.After(end) {
 			end = pod.Finished
 		}
-		work += pod.Finished.Sub(pod.Bound)
 	}
 	for _, pod := range pods {
 		if pod.Bound.Before(begin) {
 			begin = pod.Bound
 		}
 	}
-	makespan := end.Sub(begin)
+	return begin, end.Sub(begin)
+}
+
+// inWaves is the makespan in full waves, as long as a pod's work took here on average and as it was
+// asked for.
+func (size Waves) inWaves(pods []PodRecord, makespan time.Duration) string {
+	var work time.Duration
+	for _, pod := range pods {
+		work += pod.Finished.Sub(pod.Bound)
+	}
 	work /= time.Duration(len(pods))
-	ratio := makespan.Seconds() / (work.Seconds() * float64(waves))
-	t.Logf("makespan %.2f s = %.3f × %d waves of %.2f s (%.3f × waves of %v)", makespan.Seconds(),
-		ratio, waves, work.Seconds(), makespan.Seconds()/(asked.Seconds()*float64(waves)), asked)
-	return ratio, gangTimes(pods, begin)
+	waves := time.Duration(size.Waves)
+	return fmt.Sprintf("%.3f × %d waves of %.2f s, %.3f × waves of %v", makespan.Seconds()/(waves*work).Seconds(),
+		size.Waves, work.Seconds(), makespan.Seconds()/(waves*waveWork).Seconds(), waveWork)
 }
 
 // gangTimes shows when each gang was bound and when it ended.
