@@ -28,7 +28,6 @@ var smallSizes = []smallSize{
 	{"placing-1000", 5, 3, []string{"P02", "P03 1,000", "P11 unsteered", "P11 steered", "P11 gang"}},
 	{"start", 10, 3, []string{"P04 memory-ratio", "P10"}},
 	{"backlog", 10, 3, []string{"P07 open"}},
-	{"contention", 1, 3, []string{"P09", "P09 gated"}},
 	{"calls", 1, 3, []string{"P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes"}},
 	{"latency", 4, 3, []string{"P08"}},
 	{"thousand", 4, 3, []string{"P12 together", "P12 all"}},

@@ -8,46 +8,76 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
+// contest is one size, who places its gangs, and what its makespan may be, in
+// times the ideal.
+type contest struct {
+	name string
+	size testbed.Waves
+	mode testbed.WaveMode
+	most float64
+}
+
+// The size that other schedulers were measured with. With gates it holds the
+// promise, 1.10. Without them kube-scheduler tries each of 160 waiting pods at
+// every end of a pod, and the last member of a gang whose room is free waits for
+// its turn among them; how long, the machine says (docs/benchmarks.md has what
+// was measured and tried: 1.10 to 1.25 in turns). So the default mode has a
+// bound of its own here.
+var (
+	waves24      = contest{"24x8x4on128", testbed.Waves24, testbed.WavesPlain, 1.30}
+	waves24Gated = contest{"24x8x4on128-gated", testbed.Waves24, testbed.WavesGated, 1.10}
+)
+
 // C01: many gangs that each want a good part of the machine, their members
 // created in the worst order. Hope-and-wait schedulers deadlock here.
 func TestC01_GangsInWaves(t *testing.T) {
 	t.Parallel()
-	t.Run(testbed.Waves24.Name, keepsWaves24)
-	for _, size := range []testbed.Waves{
-		{Name: "20x5x8on128", Gangs: 20, Members: 5, GPUs: 8, Nodes: 16, GPUsPerNode: 8, Waves: 7},
-		{Name: "20x6x1on24", Gangs: 20, Members: 6, GPUs: 1, Nodes: 3, GPUsPerNode: 8, Waves: 5},
+	for _, c := range []contest{
+		waves24,
+		waves24Gated,
+		{"20x5x8on128", testbed.Waves{Gangs: 20, Members: 5, GPUs: 8, Nodes: 16, GPUsPerNode: 8, Waves: 7}, testbed.WavesPlain, 1.10},
+		{"20x6x1on24", testbed.Waves{Gangs: 20, Members: 6, GPUs: 1, Nodes: 3, GPUsPerNode: 8, Waves: 5}, testbed.WavesPlain, 1.10},
 	} {
-		t.Run(size.Name, func(t *testing.T) { holdWaves(t, size) })
+		t.Run(c.name, c.hold)
 	}
 }
 
-// P09 is the same promise about the size that other schedulers were measured with.
-func TestP09_Contention(t *testing.T) { keepsWaves24(t) }
-
-// keepsWaves24 holds the bound, 1.10 times the ideal, with gates. Without them
-// kube-scheduler tries each of 160 waiting pods at each end of a pod, and a gang
-// whose room is free waits for its turn among them: how long depends on the
-// machine (1.08 to 1.25 times the ideal on one), so that is held, like other
-// such figures, against a loss of 30 %. In both no gang is ever partial.
-func keepsWaves24(t *testing.T) { keeps(t, "P09 gated", "P09") }
-
-// holdWaves plays rounds, each on a control plane of its own, until three of them
-// agree: the median of five.
-func holdWaves(t *testing.T, size testbed.Waves) {
-	t.Helper()
-	alone(t)
-	var good int
-	var bad []string
-	for n := 1; good < 3 && len(bad) < 3 && !t.Failed(); n++ {
-		t.Run(fmt.Sprintf("round%d", n), func(t *testing.T) {
-			if played := testbed.RunWaves(t, size, testbed.WavesPlain); played.Ratio() <= 1.10 {
-				good++
-			} else {
-				bad = append(bad, played.Text)
-			}
-		})
+// P09 is the same about the size that other schedulers were measured with.
+func TestP09_Contention(t *testing.T) {
+	t.Parallel()
+	for _, c := range []contest{waves24, waves24Gated} {
+		t.Run(c.name, c.hold)
 	}
-	if good < 3 {
-		t.Errorf("makespan is above 1.10 × ideal:\n%s", strings.Join(bad, "\n"))
+}
+
+// What was played, by the contest's name: C01 and P09 ask for the same.
+var played = map[string]*rounds{}
+
+// rounds of one contest, each on a control plane of its own: how many kept the
+// bound, and what became of the gangs in those that did not.
+type rounds struct {
+	good int
+	bad  []string
+}
+
+// hold plays until three rounds agree: the median of five.
+func (c contest) hold(t *testing.T) {
+	alone(t)
+	of := played[c.name]
+	if of == nil {
+		of = &rounds{}
+		played[c.name] = of
+		for n := 1; of.good < 3 && len(of.bad) < 3 && !t.Failed(); n++ {
+			t.Run(fmt.Sprintf("round%d", n), func(t *testing.T) {
+				if p := testbed.RunWaves(t, c.size, c.mode); p.Ratio() <= c.most {
+					of.good++
+				} else {
+					of.bad = append(of.bad, p.Text)
+				}
+			})
+		}
+	}
+	if of.good < 3 {
+		t.Errorf("makespan is not within %.2f × the ideal in three rounds of five:\n%s", c.most, strings.Join(of.bad, "\n"))
 	}
 }
