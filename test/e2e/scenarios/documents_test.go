@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -153,6 +154,13 @@ func walk(t *testing.T, shell *testbed.Shell, path string, steps []typed) {
 		}
 		if strings.HasSuffix(step.command, " -w") {
 			watching := shell.Watch(t, step.command)
+			// Who watches in a second terminal sees what there is before typing on in the first.
+			testbed.Within(t, time.Minute, where, func() error {
+				if watching.Seen() == "" {
+					return errors.New("nothing is shown")
+				}
+				return nil
+			})
 			watches = append(watches, func() {
 				testbed.Within(t, 10*time.Second, where, func() error { return contains(watching.Seen(), step.shown) })
 			})
