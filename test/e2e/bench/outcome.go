@@ -38,7 +38,7 @@ type Value struct {
 }
 
 // Median is the figure itself.
-func (v Value) Median() float64 { return median(v.Each) }
+func (v Value) Median() float64 { return Median(v.Each) }
 
 // take fills in a figure from what each turn gave.
 func (v *Value) take(all []rated) {
@@ -55,7 +55,8 @@ type Table struct {
 	Rows    [][]string
 }
 
-func median[T int | int64 | float64 | time.Duration](values []T) T {
+// Median is the middle one of the values, 0 of none.
+func Median[T int | int64 | float64 | time.Duration](values []T) T {
 	sorted := slices.Sorted(slices.Values(values))
 	if len(sorted) == 0 {
 		return 0

@@ -299,7 +299,7 @@ func middle(all []rated) (ours, base string) {
 	for _, each := range all {
 		ratios = append(ratios, each.ratio)
 	}
-	want := median(ratios)
+	want := Median(ratios)
 	for _, each := range all {
 		if each.ratio == want {
 			return each.ours, each.base
@@ -314,7 +314,7 @@ func of[T int | int64 | float64 | time.Duration](runs []run, what func(run) T) T
 	for _, r := range runs {
 		values = append(values, what(r))
 	}
-	return median(values)
+	return Median(values)
 }
 
 func (p placing) programs(setups []setup, runs map[string][]run) Table {
@@ -397,7 +397,7 @@ func (p placing) writes(setups []setup, runs map[string][]run) Table {
 			for len(each) < len(runs[s.name]) {
 				each = append(each, 0)
 			}
-			line = append(line, fmt.Sprint(median(each)))
+			line = append(line, fmt.Sprint(Median(each)))
 		}
 		table.Rows = append(table.Rows, line)
 	}

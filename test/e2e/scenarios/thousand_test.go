@@ -2,12 +2,12 @@ package scenarios
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"muster.dev/e2e/bench"
 	"muster.dev/e2e/testbed"
 )
 
@@ -30,12 +30,12 @@ func TestC13_ThousandMembersTogether(t *testing.T) {
 	}
 	base, text := time.Hour, ""
 	for _, parallel := range parallels {
-		took := medianOf(plain[parallel])
+		took := bench.Median(plain[parallel])
 		base = min(base, took)
 		text += fmt.Sprintf(", %d at a time %.2f s", parallel, took.Seconds())
 	}
-	ratio := medianOf(gang).Seconds() / base.Seconds()
-	t.Logf("medians of %d rounds: %d members %.2f s%s; %.2f ×", rounds, thousand, medianOf(gang).Seconds(), text, ratio)
+	ratio := bench.Median(gang).Seconds() / base.Seconds()
+	t.Logf("medians of %d rounds: %d members %.2f s%s; %.2f ×", rounds, thousand, bench.Median(gang).Seconds(), text, ratio)
 	if ratio > most {
 		t.Errorf("%.2f is above %.1f × what the API server needs", ratio, most)
 	}
@@ -74,10 +74,6 @@ func bindThousand(t *testing.T, plain map[int][]time.Duration) time.Duration {
 	gang := c.Recorder.Together(t, which)
 	t.Logf("%d members %.2f s%s", thousand, gang.Seconds(), text)
 	return gang
-}
-
-func medianOf(times []time.Duration) time.Duration {
-	return slices.Sorted(slices.Values(times))[len(times)/2]
 }
 
 // bindPlainly binds a thousand pods with nobody else around, so many calls at a

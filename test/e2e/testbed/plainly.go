@@ -1,17 +1,24 @@
 package testbed
 
-import "sync"
+import (
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // AddUnscheduled creates n members of a gang, of one GPU each, that no scheduler takes: to the API
 // server they are as those of a gang that is placed. It returns their names.
 func (c *Cluster) AddUnscheduled(t TB, namespace string, n int) []string {
 	t.Helper()
 	pods := Members(Sigs, namespace, "plain", n, GPUs(1), WithScheduler("nobody"))
-	var names []string
+	c.AddPods(t, pods...)
+	return namesOf(pods)
+}
+
+func namesOf(pods []*corev1.Pod) (names []string) {
 	for _, pod := range pods {
 		names = append(names, pod.Name)
 	}
-	c.AddPods(t, pods...)
 	return names
 }
 

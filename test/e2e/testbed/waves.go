@@ -146,7 +146,8 @@ func (c *Cluster) playIdeal(t TB, size Waves) time.Duration {
 	// Members of nothing: muster, which runs meanwhile, has nothing to say about them.
 	gangs := size.gangs(ns, WithScheduler("nobody"), func(pod *corev1.Pod) { pod.Labels = nil })
 	c.WaitCalm(t)
-	c.AddPodsInOrder(t, interleaved(gangs)...)
+	all := interleaved(gangs)
+	c.AddPodsInOrder(t, all...)
 
 	var free []string // a node's name for each pod that has room on it
 	for i := range size.Nodes {
@@ -170,23 +171,15 @@ func (c *Cluster) playIdeal(t TB, size Waves) time.Duration {
 			binds.Wait()
 			t.Fatalf("there is no room for %s/%s, or it was not seen", ns, gang.name)
 		}
-		var names []string
-		for _, pod := range gang.pods {
-			names = append(names, pod.Name)
-		}
-		nodes := free[:size.Members]
+		names, nodes := namesOf(gang.pods), free[:size.Members]
 		free = free[size.Members:]
 		binds.Go(func() { c.BindAll(t, ns, names, size.Members, func(i int) string { return nodes[i] }) })
 	}
 	binds.Wait()
-	pods := c.Recorder.WaitFinished(t, InNamespace(ns), size.Gangs*size.Members, time.Minute)
+	pods := c.Recorder.WaitFinished(t, InNamespace(ns), len(all), time.Minute)
 	_, makespan := spanOf(pods)
 	t.Logf("the ideal: makespan %.2f s; %s", makespan.Seconds(), size.inWaves(pods, makespan))
-	var names []string
-	for _, pod := range pods {
-		names = append(names, pod.Name)
-	}
-	c.DeletePods(t, ns, names...)
+	c.DeletePods(t, ns, namesOf(all)...)
 	return makespan
 }
 
