@@ -10,6 +10,8 @@
 static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
 {
     for (uint32_t r = 0; r < core->n_resources; r++) {
+        if (!core->resources[r])
+            continue;
         int64_t used = 0, reserved = 0;
         list_for_each (pod, &node->pods, struct pod, in_node)
             for (size_t i = 0; i < pod->shape->n_needs; i++)
@@ -30,6 +32,38 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
                            node->name, core->resources[r], used, reserved,
                            amount_of(&node->allocatable, r));
     }
+    return 0;
+}
+
+static void count_names(size_t *users, const struct amounts *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        users[a->items[i].resource]++;
+}
+
+/* Each name is held by those that use it. */
+static int check_resources(const struct gang_core *core, struct err *err)
+{
+    cleanup_free size_t *users = xcalloc(core->n_resources + 1, sizeof *users);
+    for (uint32_t r = 0; r < RES_FIRST_OTHER; r++)
+        users[r] = 1; /* for good */
+    map_for_each (e, &core->shapes) {
+        const struct shape *shape = e->value;
+        for (size_t i = 0; i < shape->n_needs; i++)
+            users[shape->needs[i].resource]++;
+    }
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        count_names(users, &node->allocatable);
+        count_names(users, &node->used);
+        count_names(users, &node->reserved);
+        count_names(users, &node->kept);
+    }
+    for (uint32_t r = 0; r < core->n_resources; r++)
+        if ((core->resources[r] != NULL) != (users[r] > 0) ||
+            (users[r] && users[r] != core->resource_users[r]))
+            return err_set(err, ERR_INTERNAL, "resource %u: %zu use it, counted as %zu", r,
+                           users[r], core->resource_users[r]);
     return 0;
 }
 
@@ -161,7 +195,7 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     map_for_each (e, &core->nodes)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
-    if (classes_check(core, err) < 0)
+    if (check_resources(core, err) < 0 || classes_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

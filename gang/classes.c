@@ -44,22 +44,35 @@ static void key_rules(struct buf *b, const struct gang_core *core, const struct 
     }
 }
 
-static size_t longer(size_t n, const struct amounts *a)
+/* The lowest number in any of the lists at its place; RES_UNKNOWN: none is left. */
+static uint32_t lowest(const struct amounts *const *lists, const size_t *at, size_t n)
 {
-    return a->n > n ? a->n : n;
+    uint32_t low = RES_UNKNOWN;
+    for (size_t i = 0; i < n; i++)
+        if (at[i] < lists[i]->n && lists[i]->items[at[i]].resource < low)
+            low = lists[i]->items[at[i]].resource;
+    return low;
 }
 
-/* The core knows more resources than a node has: every name that a pod ever asked for. */
+static int64_t take(const struct amounts *a, size_t *at, uint32_t resource)
+{
+    bool here = *at < a->n && a->items[*at].resource == resource;
+    return here ? a->items[(*at)++].amount : 0;
+}
+
 static void key_amounts(struct buf *b, const struct node *node)
 {
-    size_t n = longer(longer(node->allocatable.n, &node->used), &node->reserved);
-    n = longer(n, &node->kept);
+    const struct amounts *lists[] = {&node->allocatable, &node->used, &node->reserved, &node->kept};
+    size_t at[ARRAY_SIZE(lists)] = {0};
+    uint32_t r;
     key_number(b, node->n_woken);
     key_number(b, node->n_apart > 0);
     key_number(b, node->kept_alone);
-    for (uint32_t r = 0; r < n; r++) {
-        int64_t all = amount_of(&node->allocatable, r), left = node_free(node, r);
-        int64_t kept = amount_of(&node->kept, r);
+    while ((r = lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN) {
+        int64_t all = take(lists[0], &at[0], r), left = all;
+        left -= take(lists[1], &at[1], r);
+        left -= take(lists[2], &at[2], r);
+        int64_t kept = take(lists[3], &at[3], r);
         if (!all && !left && !kept)
             continue;
         key_number(b, r);

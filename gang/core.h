@@ -7,7 +7,8 @@
  *   units.c    the tree of minimums of a gang: who counts where, how many are missing
  *   ledger.c   what is charged on a node, and what fits beside it
  *   slots.c    places in a plan: reserved, filled, given up
- *   shape.c    pods that are alike for placement, resources by number
+ *   shape.c    pods that are alike for placement
+ *   amounts.c  resources by number, amounts of them on nodes
  *   life.c     a gang from its first member to Done: states, attempts, backoff
  *   plan.c     which gangs are tried, in which order, and what comes of it
  *   place.c    a place for every member that is needed, or none
@@ -48,13 +49,29 @@ struct gang_effect *fx_add(struct gang_core *core, enum gang_effect_kind kind);
 struct gang_effect *fx_pod(struct gang_core *core, enum gang_effect_kind kind,
                            const struct pod *pod, const struct node *node);
 
-/* ---- shape.c ---- */
-uint32_t resource_number(struct gang_core *core, const char *name);
-void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_amounts *from);
+/* ---- amounts.c ---- */
+/* The number of a resource, with one more user; to be given back with resource_unref(). */
+uint32_t resource_ref(struct gang_core *core, const char *name);
+void resource_unref(struct gang_core *core, uint32_t number);
+/* RES_UNKNOWN: no node has it, and no pod asks for it. */
+uint32_t resource_find(const struct gang_core *core, const char *name);
+void resources_done(struct gang_core *core);
+int64_t amount_search(const struct amounts *a, uint32_t resource);
+/* The first resources are on every node, so their place is their number. */
 static inline int64_t amount_of(const struct amounts *a, uint32_t resource)
 {
-    return resource < a->n ? a->v[resource] : 0;
+    return resource < a->n && a->items[resource].resource == resource ? a->items[resource].amount
+                                                                      : amount_search(a, resource);
 }
+/* The resource needs a user already. */
+void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by);
+/* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
+void amounts_add(struct gang_core *core, struct amounts *to, const struct shape *shape, int sign);
+void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_amounts *from);
+void amounts_clear(struct gang_core *core, struct amounts *a);
+void amounts_done(struct gang_core *core, struct amounts *a);
+
+/* ---- shape.c ---- */
 /* What one pod of the shape needs of it. */
 int64_t shape_need(const struct shape *shape, uint32_t resource);
 /* A shape with one more user; give it back with shape_unref(). */
@@ -185,8 +202,6 @@ bool node_could_take(const struct node *node, const struct shape *shape);
 bool slot_in_excess(const struct slot *slot);
 /* The same of a pod that is charged. */
 bool charge_in_excess(const struct pod *pod);
-/* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
-void amounts_add(struct amounts *to, const struct shape *shape, int sign);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
 /* Host ports of pods that are charged there collide with the shape's. */
 bool ports_charged(const struct node *node, const struct shape *shape);

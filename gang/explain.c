@@ -264,9 +264,8 @@ static void find_holders(const struct gang_core *core, struct gang_explained *x,
             (worst < 0 || lack > x->shapes[worst].pods - x->shapes[worst].fit))
             worst = (int)i;
     }
-    for (uint32_t r = 0; worst >= 0 && r < core->n_resources; r++)
-        if (core->resources[r] == x->shapes[worst].resource)
-            explain_holders(core, x, shapes[worst], r);
+    if (worst >= 0)
+        explain_holders(core, x, shapes[worst], resource_find(core, x->shapes[worst].resource));
 }
 
 /* ---- all of it ---- */

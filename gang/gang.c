@@ -42,9 +42,9 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     core->steer.kind = TIMER_STEER;
     core->show.kind = TIMER_SHOW;
     core->batch.kind = TIMER_BATCH;
-    resource_number(core, "pods");
-    resource_number(core, "cpu");
-    resource_number(core, "memory");
+    resource_ref(core, "pods"); /* for good: RES_PODS, RES_CPU, RES_MEMORY */
+    resource_ref(core, "cpu");
+    resource_ref(core, "memory");
     return core;
 }
 
@@ -76,10 +76,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->labels);
     map_done(&core->hosts);
     map_done(&core->calls);
-    map_done(&core->resource_numbers);
-    for (size_t i = 0; i < core->n_resources; i++)
-        free(core->resources[i]);
-    free(core->resources);
+    resources_done(core);
     for (size_t i = 0; i < core->config.n_scheduler_names; i++)
         free(core->scheduler_names[i]);
     free(core->scheduler_names);

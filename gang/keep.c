@@ -54,7 +54,7 @@ struct node *some_day_node(struct gang_core *core, const struct gang *gang, stru
 static void keep(struct gang_core *core, struct node *node, struct shape *shape)
 {
     layout_new(core);
-    amounts_add(&node->kept, shape, 1);
+    amounts_add(core, &node->kept, shape, 1);
     node->kept_alone |= shape->alone;
     if (list_empty(&node->in_kept))
         list_push(&core->kept, &node->in_kept);
@@ -65,7 +65,7 @@ static void forget_kept(struct gang_core *core)
 {
     layout_new(core);
     list_for_each_safe (node, &core->kept, struct node, in_kept) {
-        node->kept.n = 0;
+        amounts_clear(core, &node->kept);
         node->kept_alone = false;
         list_remove(&node->in_kept);
         node_moved(core, node);
@@ -91,8 +91,9 @@ static uint64_t kept_digest(const struct gang_core *core)
     uint64_t sum = 0; /* the nodes are in no order */
     list_for_each (node, &core->kept, struct node, in_kept) {
         uint64_t h = hash_u64(HASH_START, node->id);
-        for (size_t r = 0; r < node->kept.n; r++)
-            h = hash_u64(h, (uint64_t)node->kept.v[r]);
+        for (size_t i = 0; i < node->kept.n; i++)
+            h = hash_u64(hash_u64(h, node->kept.items[i].resource),
+                         (uint64_t)node->kept.items[i].amount);
         sum += hash_u64(h, h >> 32); /* FNV alone would miss what two nodes have exchanged */
     }
     return sum;

@@ -140,24 +140,11 @@ void node_joined(struct gang_core *core, struct node *node, const struct shape *
     node_crowd(core, node);
 }
 
-void amounts_add(struct amounts *to, const struct shape *shape, int sign)
-{
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        uint32_t r = shape->needs[i].resource;
-        if (r >= to->n) {
-            to->v = xreallocarray(to->v, r + 1, sizeof *to->v);
-            while (to->n <= r)
-                to->v[to->n++] = 0;
-        }
-        to->v[r] += sign * shape->needs[i].amount;
-    }
-}
-
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
 {
     if (pod->node != node) {
         uncharge(core, pod);
-        amounts_add(&node->used, pod->shape, 1);
+        amounts_add(core, &node->used, pod->shape, 1);
         pod->node = node;
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
@@ -174,7 +161,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     if (!node)
         return;
-    amounts_add(&node->used, pod->shape, -1);
+    amounts_add(core, &node->used, pod->shape, -1);
     list_remove(&pod->in_node);
     list_remove(&pod->in_shunning);
     node->n_pods--;

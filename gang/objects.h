@@ -35,6 +35,7 @@
 
 /* Resources by number; "pods" is a resource of which every pod needs one. */
 enum { RES_PODS, RES_CPU, RES_MEMORY, RES_FIRST_OTHER };
+#define RES_UNKNOWN UINT32_MAX /* of a name that nobody uses */
 
 struct need {
     uint32_t resource;
@@ -99,8 +100,8 @@ struct shape {
 };
 
 struct amounts {
-    int64_t *v; /* by resource number */
-    size_t n;   /* numbers beyond are 0 */
+    struct need *items; /* by resource number, in order; what is not there is 0 */
+    size_t n, cap;
 };
 
 struct node {
@@ -479,8 +480,11 @@ struct gang_core {
     char **gone; /* ring of uids of deleted pods */
     size_t gone_at;
     struct map gone_set;
-    char **resources; /* number -> name */
-    size_t n_resources;
+    char **resources;       /* number -> name; NULL: a free number */
+    size_t *resource_users; /* number -> shapes and amounts that use it */
+    size_t n_resources, cap_resources;
+    uint32_t *free_resources; /* numbers of names that nobody uses any more */
+    size_t n_free_resources;
     struct map resource_numbers; /* name -> number + 1 */
 
     struct heap timers;

@@ -72,10 +72,10 @@ void node_drop(struct gang_core *core, struct node *node)
         list_remove(&pod->in_nominated);
     map_remove(&core->nodes, node->name);
     gang_node_facts_free(node->facts);
-    free(node->allocatable.v);
-    free(node->used.v);
-    free(node->reserved.v);
-    free(node->kept.v);
+    amounts_done(core, &node->allocatable);
+    amounts_done(core, &node->used);
+    amounts_done(core, &node->reserved);
+    amounts_done(core, &node->kept);
     free(node->name);
     free(node);
 }
@@ -94,16 +94,17 @@ void nodes_sweep(struct gang_core *core)
 
 static bool grew(const struct amounts *before, const struct amounts *after)
 {
-    for (uint32_t r = 0; r < after->n; r++)
-        if (after->v[r] > amount_of(before, r))
+    for (size_t i = 0; i < after->n; i++)
+        if (after->items[i].amount > amount_of(before, after->items[i].resource))
             return true;
     return false;
 }
 
 static bool has_devices(const struct gang_core *core, const struct node *node)
 {
-    for (uint32_t r = RES_FIRST_OTHER; r < node->allocatable.n; r++)
-        if (node->allocatable.v[r] > 0 && gang_is_device(core->resources[r]))
+    const struct amounts *a = &node->allocatable;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->items[i].amount > 0 && gang_is_device(core->resources[a->items[i].resource]))
             return true;
     return false;
 }
@@ -153,12 +154,12 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     struct node *node = node_get(core, facts->name);
     bool same_rules = node->facts && rules_equal(node->facts, facts);
     struct amounts before = node->allocatable;
-    node->allocatable = (struct amounts){NULL, 0};
+    node->allocatable = (struct amounts){0};
     amounts_set(core, &node->allocatable, &facts->allocatable);
     bool more = grew(&before, &node->allocatable);
     if (more || grew(&node->allocatable, &before))
         node->stirred = core->model.stirred = core->now;
-    free(before.v);
+    amounts_done(core, &before);
     hosts_note(core, node->facts, facts);
     gang_node_facts_free(node->facts);
     node->facts = facts;
@@ -184,7 +185,7 @@ void take_node_gone(struct gang_core *core, const char *name)
     node->facts = gang_node_facts_free(node->facts);
     node->gen = ++core->clock;
     node_crowd(core, node);
-    node->allocatable.n = 0;
+    amounts_clear(core, &node->allocatable);
     evict_slots(core, node);
     core->sweep = true;
 }

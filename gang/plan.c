@@ -143,7 +143,7 @@ static int64_t min_of_all(const struct unit *unit, const char *resource)
  * free. */
 static bool exceeds_members(struct gang_core *core, const struct gang *gang, const char *resource)
 {
-    uint32_t number = resource_number(core, resource);
+    uint32_t number = resource_find(core, resource);
     return min_of_all(gang->root, resource) > asked_for(gang, number);
 }
 
@@ -168,7 +168,7 @@ static char *below_min_resources(struct gang_core *core, const struct gang *gang
         const struct gang_amounts *min = &group->facts->min_resources;
         for (size_t i = 0; i < min->n; i++) {
             const char *resource = min->items[i].resource;
-            int64_t room = room_for(core, gang, resource_number(core, resource));
+            int64_t room = room_for(core, gang, resource_find(core, resource));
             int64_t all = min_of_all(gang->root, resource);
             if (room >= all)
                 continue;

@@ -10,33 +10,6 @@ const char shape_volume_refusal[] = "its volumes cannot be used there";
 /* No node has so much of anything, and 65,536 pods of it do not overflow a sum. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
 
-uint32_t resource_number(struct gang_core *core, const char *name)
-{
-    uintptr_t known = (uintptr_t)map_get(&core->resource_numbers, name);
-    if (known)
-        return (uint32_t)known - 1;
-    core->resources =
-        xreallocarray(core->resources, core->n_resources + 1, sizeof *core->resources);
-    core->resources[core->n_resources++] = xstrdup(name);
-    map_set(&core->resource_numbers, name, (void *)(uintptr_t)core->n_resources);
-    return (uint32_t)core->n_resources - 1;
-}
-
-void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_amounts *from)
-{
-    for (size_t i = 0; i < to->n; i++)
-        to->v[i] = 0;
-    for (size_t i = 0; i < from->n; i++) {
-        uint32_t r = resource_number(core, from->items[i].resource);
-        if (r >= to->n) {
-            to->v = xreallocarray(to->v, r + 1, sizeof *to->v);
-            while (to->n <= r)
-                to->v[to->n++] = 0;
-        }
-        to->v[r] = from->items[i].amount;
-    }
-}
-
 /* ---- the key: everything the planner looks at in a pod, in one order ---- */
 
 static int by_resource(const void *a, const void *b)
@@ -181,18 +154,25 @@ static void shape_needs(struct gang_core *core, const struct gang_pod_facts *fac
     gang_pod_requests(facts, &total);
     struct need *needs = xcalloc(total.n + 1, sizeof *needs);
     size_t n = 0;
-    needs[n++] = (struct need){RES_PODS, 1};
+    needs[n++] = (struct need){resource_ref(core, "pods"), 1};
     for (size_t i = 0; i < total.n; i++) {
         if (total.items[i].amount > AMOUNT_MAX)
             total.items[i].amount = AMOUNT_MAX;
         if (total.items[i].amount > 0)
-            needs[n++] = (struct need){resource_number(core, total.items[i].resource),
-                                       total.items[i].amount};
+            needs[n++] =
+                (struct need){resource_ref(core, total.items[i].resource), total.items[i].amount};
     }
     gang_amounts_done(&total);
     qsort(needs, n, sizeof *needs, by_resource);
     *ret = needs;
     *ret_n = n;
+}
+
+static void needs_free(struct gang_core *core, struct need *needs, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        resource_unref(core, needs[i].resource);
+    free(needs);
 }
 
 /* The first by name, whichever was seen first. */
@@ -247,7 +227,7 @@ struct shape *shape_of(struct gang_core *core, const struct gang_pod_facts *fact
 
     struct shape *shape = map_get(&core->shapes, buf_str(&key));
     if (shape) {
-        free(needs);
+        needs_free(core, needs, n);
         return shape_ref(shape);
     }
     shape = xcalloc(1, sizeof *shape);
@@ -289,7 +269,7 @@ void shape_unref(struct gang_core *core, struct shape *shape)
         return;
     map_remove(&core->shapes, shape->key);
     free(shape->key);
-    free(shape->needs);
+    needs_free(core, shape->needs, shape->n_needs);
     verdicts_unref(core, shape->verdicts);
     crowd_free(shape->crowd);
     free(shape);

@@ -18,7 +18,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     list_push(&node->slots, &slot->in_node);
     node->n_slots++;
     node_joined(core, node, slot->shape, 1);
-    amounts_add(&node->reserved, slot->shape, 1);
+    amounts_add(core, &node->reserved, slot->shape, 1);
     return slot;
 }
 
@@ -34,7 +34,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
 {
     struct node *node = slot->node;
     core->n_slots--;
-    amounts_add(&node->reserved, slot->shape, -1);
+    amounts_add(core, &node->reserved, slot->shape, -1);
     list_remove(&slot->in_node);
     node->n_slots--;
     node_joined(core, node, slot->shape, -1);

@@ -98,6 +98,8 @@ void gang_core_each_amount(const struct gang_core *core, const char *name, gang_
 {
     const struct node *node = node_by_name(core, name);
     for (uint32_t r = 0; node && r < core->n_resources; r++) {
+        if (!core->resources[r])
+            continue;
         int64_t all = amount_of(&node->allocatable, r), used = amount_of(&node->used, r);
         int64_t reserved = amount_of(&node->reserved, r);
         if (all || used || reserved)

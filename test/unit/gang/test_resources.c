@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names of resources come from whoever may create a pod. A name that nobody uses is forgotten, its
+ * number is used again, and nodes store the resources that they have.
+ */
+#include <stdio.h>
+
+#include "gang/core.h"
+#include "test/lib/world.h"
+
+#define GPU   "nvidia.com/gpu"
+#define NODES 20
+
+static struct world *cluster(void)
+{
+    struct world *w = world_new();
+    for (int i = 0; i < NODES; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "n%02d", i);
+        world_node(w, name, 8);
+    }
+    return w;
+}
+
+/* A pod that asks for resource example.com/r-<number>; node NULL: it waits. */
+static struct gang_pod_facts *asking(const char *pod, const char *group, int number,
+                                     const char *node)
+{
+    struct gang_pod_facts *f = world_pod_facts(pod, group, 1);
+    char resource[48];
+    snprintf(resource, sizeof resource, "example.com/r-%d", number);
+    gang_amounts_add(&f->containers[0].requests, resource, 1);
+    f->node = xstrdup_null(node);
+    f->phase = node ? PHASE_RUNNING : PHASE_PENDING;
+    return f;
+}
+
+/* What all nodes store, in resources. */
+static size_t stored(const struct world *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->core->n_ids; i++) {
+        const struct node *node = w->core->by_id[i];
+        n += node->allocatable.n + node->used.n + node->reserved.n + node->kept.n;
+    }
+    return n;
+}
+
+static void T11_names_that_nobody_uses_are_forgotten(void **state)
+{
+    (void)state;
+    struct world *w = cluster();
+    world_group(w, "g", 1);
+    size_t names = map_count(&w->core->resource_numbers), numbers = w->core->n_resources;
+    for (int i = 0; i < 10000; i++) {
+        world_pod_set(w, asking("p", i % 2 ? "g" : NULL, i, i % 5 ? NULL : "n03"));
+        world_pod_gone(w, "p");
+    }
+    assert_int_equal(map_count(&w->core->resource_numbers), names);
+    assert_in_range(w->core->n_resources, numbers, numbers + 2);
+    world_free(w);
+}
+
+static void T11_names_of_a_node_are_forgotten_with_it(void **state)
+{
+    (void)state;
+    struct world *w = cluster();
+    size_t names = map_count(&w->core->resource_numbers);
+    for (int i = 0; i < 100; i++) {
+        struct gang_node_facts *f = world_gpu_node("extra", 0);
+        char resource[48];
+        snprintf(resource, sizeof resource, "example.com/device-%d", i);
+        gang_amounts_add(&f->allocatable, resource, 1);
+        world_node_facts(w, f);
+    }
+    assert_int_equal(map_count(&w->core->resource_numbers), names + 1);
+    world_node_gone(w, "extra");
+    assert_int_equal(map_count(&w->core->resource_numbers), names);
+    world_free(w);
+}
+
+/* The nodes have none of them, so no plan, charge or class of theirs is the wider for it. */
+static void T11_names_that_are_in_use_cost_no_node_anything(void **state)
+{
+    (void)state;
+    struct world *w = cluster();
+    for (int i = 0; i < 2000; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "p-%d", i);
+        world_pod_set(w, asking(name, NULL, i, NULL));
+    }
+    size_t before = stored(w);
+    struct gang_node_facts *f = world_gpu_node("n00", 8);
+    gang_amounts_add(&f->allocatable, "example.com/new", 4); /* its number is beyond all of them */
+    world_node_facts(w, f);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_in_range(stored(w), before + 1,
+                    before + 6); /* the new one; pods, cpu and GPUs reserved */
+    world_free(w);
+}
+
+/* The sums are checked at each step. */
+static void T11_a_number_that_is_used_again_keeps_the_sums_right(void **state)
+{
+    (void)state;
+    struct world *w = cluster();
+    world_group(w, "g", 1);
+    for (int i = 0; i < 50; i++) {
+        world_pod_set(w, asking("bound", NULL, i, "n01"));
+        world_pod_set(w, asking("waits", "g", i + 1000, NULL));
+        struct gang_node_facts *f = world_gpu_node("n02", 8);
+        char resource[48];
+        snprintf(resource, sizeof resource, "example.com/r-%d", i + 1000);
+        gang_amounts_add(&f->allocatable, resource, 1);
+        world_node_facts(w, f);
+        assert_string_equal(world_filter(w, "waits"), "n02");
+        assert_int_equal(world_reserved(w, "n02", resource), 1);
+        world_pod_gone(w, "bound");
+        world_pod_gone(w, "waits");
+        assert_int_equal(world_used(w, "n01", GPU), 0);
+    }
+    assert_in_range(w->core->n_resources, 4, 8);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(T11_names_that_nobody_uses_are_forgotten),
+        cmocka_unit_test(T11_names_of_a_node_are_forgotten_with_it),
+        cmocka_unit_test(T11_names_that_are_in_use_cost_no_node_anything),
+        cmocka_unit_test(T11_a_number_that_is_used_again_keeps_the_sums_right),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
