@@ -44,12 +44,13 @@ struct config {
     usec_t request_timeout;
     usec_t starvation; /* a gang that waits so long has freed capacity kept for it; 0: never */
     bool strict_order; /* nothing goes ahead of a waiting gang that comes before it */
-    int64_t on_failed_commit; /* enum config_failed_commit */
-    int64_t below_minimum;    /* enum config_below_minimum */
-    int64_t steering;         /* enum config_steering */
-    bool express;             /* the first member at bind is enough */
-    char *scheduler_config;   /* the file that kube-scheduler runs with; NULL: not known */
-    bool whole_lists;         /* no key: by that file, lists of nodes are never samples */
+    bool trust_group_priority; /* a PodGroup's priority may be above that of its pods */
+    int64_t on_failed_commit;  /* enum config_failed_commit */
+    int64_t below_minimum;     /* enum config_below_minimum */
+    int64_t steering;          /* enum config_steering */
+    bool express;              /* the first member at bind is enough */
+    char *scheduler_config;    /* the file that kube-scheduler runs with; NULL: not known */
+    bool whole_lists;          /* no key: by that file, lists of nodes are never samples */
     int64_t max_holds;
     int64_t together; /* refused pods that wait, for gangs to commit together; 0: never */
     int64_t max_body_mib;

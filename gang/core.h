@@ -10,7 +10,8 @@
  *   shape.c    pods that are alike for placement
  *   amounts.c  resources by number, amounts of them on nodes
  *   life.c     a gang from its first member to Done: states, attempts, backoff
- *   plan.c     which gangs are tried, in which order, and what comes of it
+ *   plan.c     which gangs are tried, and what comes of it
+ *   order.c    the order in which they are tried
  *   place.c    a place for every member that is needed, or none
  *   pick.c     which node a member gets; see pick.h
  *   classes.c  nodes that are equal to the planner, taken together; see classes.h
@@ -244,6 +245,8 @@ void group_moved(struct gang_core *core, struct pod *pod);
 bool gang_sweep(struct gang_core *core, struct gang *gang);
 void take_class(struct gang_core *core, struct gang_class_facts *facts);
 void take_class_gone(struct gang_core *core, const char *name);
+/* What orders the gang inside its namespace, and what counts beyond: see groups.c. */
+int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang);
 int32_t gang_priority(const struct gang_core *core, const struct gang *gang);
 void groups_drop(struct gang_core *core);
 
@@ -318,8 +321,18 @@ static inline struct timer *pod_timer(struct pod *pod, enum timer_kind kind)
 /* ---- plan.c ---- */
 /* Tries every gang that may have become feasible, in order. */
 void plan_pass(struct gang_core *core);
-/* For qsort, over struct gang *: the order in which gangs are planned. */
+
+/* ---- order.c ---- */
+/* For qsort, over struct gang *: the order in which gangs are planned. A strict total order. */
 int by_order(const void *a, const void *b);
+/* Something about the gang changed: its place in the order may be another. */
+void order_note(struct gang_core *core, struct gang *gang);
+/* The gang is about to be freed. */
+void order_forget(struct gang_core *core, struct gang *gang);
+/* Puts those that changed where they belong. */
+void order_settle(struct gang_core *core);
+void order_done(struct gang_core *core);
+int order_check(const struct gang_core *core, struct err *err);
 
 /* ---- place.c ---- */
 /*

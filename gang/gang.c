@@ -29,6 +29,8 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->gangs);
     list_init(&core->open);
     list_init(&core->touched);
+    list_init(&core->noted);
+    list_init(&core->unsettled);
     list_init(&core->starved);
     list_init(&core->woken);
     list_init(&core->unasked);
@@ -72,6 +74,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->shapes);
     map_done(&core->verdicts);
     classes_done(core);
+    order_done(core);
     claims_done(core);
     map_done(&core->labels);
     map_done(&core->hosts);
@@ -259,6 +262,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
         steer_unasked(core);
     }
     tell(core);
+    order_settle(core);
     nodes_sweep(core);
     classes_sweep(core);
     *ret_n = core->fx.n;

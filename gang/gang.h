@@ -42,6 +42,7 @@ struct gang_config {
     size_t together;     /* so many refused pods wait: gangs commit together; 0: never */
     usec_t starvation;   /* a gang that waits so long has freed capacity kept for it; 0: never */
     bool strict_order;   /* nothing goes ahead of a waiting gang that comes before it */
+    bool trust_group_priority;   /* a PodGroup's priority may be above that of its pods */
     bool evict_on_failed_commit; /* else a failed commit is completed elsewhere */
     bool requeue_below_minimum;  /* else later members of a Placed gang always pass singly */
     enum gang_steering steering;
@@ -99,10 +100,11 @@ int gang_core_check(const struct gang_core *core, struct err *err);
 
 struct gang_view {
     struct gang_status status;
-    usec_t since;   /* when the state was entered */
-    usec_t created; /* of the PodGroup; 0 when it is not known */
-    bool known;     /* the PodGroup object exists */
-    int32_t priority;
+    usec_t since;                /* when the state was entered */
+    usec_t created;              /* of the PodGroup; 0 when it is not known */
+    bool known;                  /* the PodGroup object exists */
+    int32_t priority;            /* that counts between namespaces */
+    int32_t own_priority;        /* the PodGroup's, that orders it inside its namespace */
     const struct gang_ref *root; /* the PodGroup it is placed with: itself, parent, or bundle */
     int place;    /* in the order in which gangs are planned, from 1; 0: it does not wait */
     usec_t tried; /* when a plan was last looked for; 0: never */

@@ -50,6 +50,8 @@ static struct gang *gang_new(struct gang_core *core, struct group *head)
     list_init(&gang->slots);
     list_init(&gang->in_touched);
     list_init(&gang->in_open);
+    list_init(&gang->in_noted);
+    gang->behind = gang;
     for (int i = 0; i < GANG_TIMERS; i++) {
         gang->timers[i].kind = (enum timer_kind)i;
         gang->timers[i].owner = gang;
@@ -68,6 +70,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
         slot_free(core, slot);
     evidence_forget(core, gang);
     keep_end(core, gang);
+    order_forget(core, gang);
     list_remove(&gang->in_touched);
     list_remove(&gang->in_open);
     list_remove(&gang->in_core);
@@ -675,7 +678,7 @@ static bool own_priority(const struct gang_core *core, const struct group *group
 }
 
 /* The head's own; else the highest of the other PodGroups; else of the members. */
-int32_t gang_priority(const struct gang_core *core, const struct gang *gang)
+int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang)
 {
     int32_t p, highest = INT32_MIN;
     if (own_priority(core, gang->head, &p))
@@ -689,4 +692,17 @@ int32_t gang_priority(const struct gang_core *core, const struct gang *gang)
         if (pod->facts->priority > highest)
             highest = pod->facts->priority;
     return highest == INT32_MIN ? 0 : highest;
+}
+
+/* Whoever may write a PodGroup writes any number into it; pods have theirs from admission, which
+ * quotas bound. So a PodGroup can lower what its pods have, and not raise it. */
+int32_t gang_priority(const struct gang_core *core, const struct gang *gang)
+{
+    int32_t lowest = gang_own_priority(core, gang);
+    if (core->config.trust_group_priority)
+        return lowest;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod_counts(pod) && pod->facts->priority < lowest)
+            lowest = pod->facts->priority;
+    return lowest;
 }

@@ -135,6 +135,5 @@ bool gang_heeds(const struct gang_core *core, const struct gang *gang)
 bool pod_heeds(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang *keeper = core->keeper;
-    int32_t priority = pod->gang ? pod->gang->priority : pod->facts->priority;
-    return keeper && pod->gang != keeper && priority <= keeper->priority;
+    return keeper && pod->gang != keeper && pod->facts->priority <= keeper->priority;
 }

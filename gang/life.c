@@ -38,6 +38,7 @@ void gang_touch(struct gang_core *core, struct gang *gang)
 {
     gang->stale = true;
     gang->full = NULL;
+    order_note(core, gang);
     if (list_empty(&gang->in_touched))
         list_push(&core->touched, &gang->in_touched);
 }
@@ -432,10 +433,11 @@ static void review(struct gang_core *core, struct gang *gang)
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
     gang->halted = false;
-    int32_t priority = gang_priority(core, gang);
-    if (priority != gang->priority)
+    int32_t priority = gang_priority(core, gang), own = gang_own_priority(core, gang);
+    if (priority != gang->priority || own != gang->own_priority)
         keep_moved(core, gang);
     gang->priority = priority;
+    gang->own_priority = own;
     char *text = refusal(gang, &code);
     if (text) {
         assemble(core, gang, GANG_ASSEMBLING, code, text);

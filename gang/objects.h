@@ -324,6 +324,22 @@ struct reason {
     char *help; /* what would make it fit; owned; may be NULL */
 };
 
+/* What the place of a gang in its line goes by, see order.c. */
+struct standing {
+    const struct group *head;
+    int32_t priority, own_priority;
+    bool starved;
+    usec_t since, created; /* since: when it began to wait, if starved; else its last failure */
+};
+
+/* The gangs of a namespace that wait. */
+struct line {
+    char *ns;
+    struct gang **gangs; /* in order, but for those that came since the line was settled */
+    size_t n, n_sorted, cap;
+    struct list in_unsettled; /* core->unsettled */
+};
+
 /* The running notion of a PodGroup, or of several that are placed together. */
 struct gang {
     struct group *head;  /* the one it is named after: the topmost parent, the first of a bundle */
@@ -368,7 +384,12 @@ struct gang {
     int refused_in;      /* the last commit of which a Binding was refused */
     usec_t last_failure; /* orders it behind its equals; 0: none */
     int n_held;          /* members whose bind call is held */
-    int32_t priority;    /* gang_priority() at its last review */
+    /* At its last review: what counts between namespaces, and inside its own. */
+    int32_t priority, own_priority;
+    struct line *line;      /* of its namespace; NULL: it does not wait */
+    struct gang *behind;    /* whose merit decides when its turn is; itself, or one before it */
+    struct standing stands; /* when it joined the line */
+    struct list in_noted;   /* core->noted */
     struct evidence *evidence;
     size_t n_evidence;
     struct timer timers[GANG_TIMERS];
@@ -437,20 +458,22 @@ struct gang_core {
     struct list gangs;       /* in_core, in the order they were made */
     struct list open;        /* those that are neither Placed nor Done: plans are made for them */
     size_t n_gangs;
-    struct map classes;     /* name -> gang_class_facts */
-    struct map calls;       /* id -> pod with that bind call open */
-    struct map claims;      /* ns/name -> claim */
-    struct map labels;      /* keys of labels that rules between pods ask for */
-    bool labels_matter;     /* there are, or were, such rules */
-    uint64_t crowds;        /* counts changes of who is on a node */
-    size_t n_apart;         /* over all nodes */
-    struct map hosts;       /* name of a host -> how many nodes have it */
-    size_t n_twins;         /* nodes beyond the first of their host's name */
-    struct list touched;    /* gangs to review, then to tell about */
-    uint64_t forming;       /* counts changes of which PodGroups are one gang */
-    struct gang *keeper;    /* capacity is kept for this one; NULL: none */
-    uint64_t trial;         /* counts plans tried, see place.c */
-    uint64_t fills;         /* versions of shapes' fill given so far */
+    struct map lines;             /* namespace -> line */
+    struct list noted, unsettled; /* gangs that changed, lines to be put in order; see order.c */
+    struct map classes;           /* name -> gang_class_facts */
+    struct map calls;             /* id -> pod with that bind call open */
+    struct map claims;            /* ns/name -> claim */
+    struct map labels;            /* keys of labels that rules between pods ask for */
+    bool labels_matter;           /* there are, or were, such rules */
+    uint64_t crowds;              /* counts changes of who is on a node */
+    size_t n_apart;               /* over all nodes */
+    struct map hosts;             /* name of a host -> how many nodes have it */
+    size_t n_twins;               /* nodes beyond the first of their host's name */
+    struct list touched;          /* gangs to review, then to tell about */
+    uint64_t forming;             /* counts changes of which PodGroups are one gang */
+    struct gang *keeper;          /* capacity is kept for this one; NULL: none */
+    uint64_t trial;               /* counts plans tried, see place.c */
+    uint64_t fills;               /* versions of shapes' fill given so far */
     uint64_t layout;        /* a number for what is on the nodes now: never the same for another */
     uint64_t layouts;       /* such numbers given so far */
     uint64_t starved_tried; /* freed when the starved were last looked at */

@@ -284,37 +284,6 @@ static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
     return !gang->n_slots && gang->tried < core->freed;
 }
 
-static int compare(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static bool began_commit(const struct gang *gang)
-{
-    return gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING;
-}
-
-/*
- * Those whose commit began first, then priority; of equals those that have waited too long, the
- * longest first; those that failed go behind the others, then by age.
- */
-int by_order(const void *a, const void *b)
-{
-    const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
-    const struct gang_group_facts *gf = g->head->facts, *hf = h->head->facts;
-    int order = compare(began_commit(h), began_commit(g));
-    if (!order)
-        order = compare(h->priority, g->priority);
-    if (!order)
-        order = compare(h->starved, g->starved);
-    if (!order)
-        order =
-            g->starved ? compare(g->waits, h->waits) : compare(g->last_failure, h->last_failure);
-    if (!order)
-        order = compare(gf ? gf->created : 0, hf ? hf->created : 0);
-    return order ? order : strcmp(g->head->key, h->head->key);
-}
-
 /* With strict order nothing goes ahead of the first gang that waits. */
 static bool is_behind(struct gang_core *core, struct gang *gang)
 {
@@ -360,6 +329,7 @@ void plan_pass(struct gang_core *core)
     struct due due = {NULL, 0, 0};
     bool grew = core->passed != core->freed;
     core->passed = core->freed;
+    order_settle(core);
     if (grew)
         list_for_each (gang, &core->open, struct gang, in_open)
             add_due(core, &due, gang);

@@ -24,6 +24,7 @@ static void view_group(const struct group *group, int place, gang_view_fn *fn, v
         .created = group->facts ? group->facts->created : 0,
         .known = group->facts != NULL,
         .priority = gang->priority,
+        .own_priority = gang->own_priority,
         .root = &gang->head->ref,
         .place = place,
         .tried = gang->tried_at,

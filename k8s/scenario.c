@@ -484,6 +484,7 @@ static const struct config_switch {
     size_t offset;
 } config_switches[] = {
     {"strictOrder", NULL, NULL, offsetof(struct gang_config, strict_order)},
+    {"trustPodGroupPriority", NULL, NULL, offsetof(struct gang_config, trust_group_priority)},
     {"onFailedCommit", "complete", "evict", offsetof(struct gang_config, evict_on_failed_commit)},
     {"belowMinimum", "leave", "requeue", offsetof(struct gang_config, requeue_below_minimum)},
     {"express", NULL, NULL, offsetof(struct gang_config, express)},

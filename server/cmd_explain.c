@@ -147,6 +147,18 @@ static void put_express(const json_t *gang, struct buf *out)
                    ask_text(express, "firstMismatch"));
 }
 
+static void put_order(const json_t *gang, struct buf *out)
+{
+    int64_t priority = ask_number(gang, "priority"), own = ask_number(gang, "groupPriority");
+    if (!ask_number(gang, "place"))
+        return;
+    buf_printf(out, "in order    %" PRId64 " of %" PRId64 " that wait, priority %" PRId64,
+               ask_number(gang, "place"), ask_number(gang, "inOrder"), priority);
+    if (own != priority)
+        buf_printf(out, ", %" PRId64 " inside its namespace", own);
+    buf_putc(out, '\n');
+}
+
 static void put_figures(const json_t *gang, struct buf *out)
 {
     buf_printf(out,
@@ -155,10 +167,7 @@ static void put_figures(const json_t *gang, struct buf *out)
                ask_number(gang, "members"), ask_number(gang, "needed"), ask_number(gang, "bound"),
                ask_number(gang, "held"), ask_number(gang, "planned"));
     put_times(gang, out);
-    if (ask_number(gang, "place"))
-        buf_printf(out, "in order    %" PRId64 " of %" PRId64 " that wait, priority %" PRId64 "\n",
-                   ask_number(gang, "place"), ask_number(gang, "inOrder"),
-                   ask_number(gang, "priority"));
+    put_order(gang, out);
     put_kept(gang, out);
     put_refusals(gang, out);
     put_express(gang, out);

@@ -79,6 +79,7 @@ struct gang_config loop_core_config(const struct config *c)
         .together = (size_t)c->together,
         .starvation = c->starvation,
         .strict_order = c->strict_order,
+        .trust_group_priority = c->trust_group_priority,
         .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
         .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
         .steering = (enum gang_steering)c->steering,

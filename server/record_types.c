@@ -406,6 +406,7 @@ static const struct record_field config_fields[] = {
     I64(gang_config, together),
     I64(gang_config, starvation),
     BOOL(gang_config, strict_order),
+    BOOL(gang_config, trust_group_priority),
     BOOL(gang_config, evict_on_failed_commit),
     BOOL(gang_config, requeue_below_minimum),
     ENUM(gang_config, steering, steerings),

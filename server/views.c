@@ -34,10 +34,19 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
         const char *key;
         int64_t value;
     } numbers[] = {
-        {"minMember", s->min_member}, {"needed", s->needed},     {"members", s->members},
-        {"bound", s->bound},          {"running", s->running},   {"succeeded", s->succeeded},
-        {"failed", s->failed},        {"held", v->held},         {"planned", v->planned},
-        {"priority", v->priority},    {"attempts", v->attempts}, {"place", v->place},
+        {"minMember", s->min_member},
+        {"needed", s->needed},
+        {"members", s->members},
+        {"bound", s->bound},
+        {"running", s->running},
+        {"succeeded", s->succeeded},
+        {"failed", s->failed},
+        {"held", v->held},
+        {"planned", v->planned},
+        {"priority", v->priority},
+        {"groupPriority", v->own_priority},
+        {"attempts", v->attempts},
+        {"place", v->place},
     };
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
         json_put_number(out, numbers[i].key, numbers[i].value);
