@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -184,6 +185,7 @@ static void serve_with(struct serving *s, const char *scenario, const char *cons
     assert_int_equal(pipe(pipe_fds), 0);
     s->pid = fork();
     if (s->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* a test that fails leaves it running */
         dup2(pipe_fds[1], STDERR_FILENO);
         close(pipe_fds[0]);
         close(pipe_fds[1]);
@@ -239,7 +241,7 @@ static void expect(const char *words, int status, const char *says)
         fail_msg("muster %s: exit %d: %s", words, is, buf_str(&out));
 }
 
-/* Of examples/six-of-eight.yaml. */
+/* Of test/sim/waiting.yaml. */
 static void one_gang_is_shown(const char *ops)
 {
     cleanup_free char *one = xasprintf("get gangs ml/training-job-pg --server %s", ops);
@@ -288,7 +290,7 @@ static void serve_shows_itself_and_ends_on_signals(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(signals); i++) {
         struct serving s;
         cleanup_buf struct buf out = BUF_INIT;
-        serve(&s, "examples/six-of-eight.yaml");
+        serve(&s, "test/sim/waiting.yaml");
         cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
         cleanup_free char *none = xasprintf("get gangs -n nobody --server http://%s/", s.ops);
         cleanup_free char *json = xasprintf("get gangs -A -o json --server %s", s.ops);
