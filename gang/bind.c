@@ -19,8 +19,9 @@
  *
  * A Binding once sent is a charge until it is refused for good. An unclear result is settled by
  * reading the pod, and sending the same Binding again if the pod is still unbound: a Binding
- * carries the UID and can succeed only once. Where others took the room meanwhile it is not sent
- * again: it is over when the pod is still unbound after BINDING_OVER.
+ * carries the UID and can succeed only once. It is not sent again where others took the room
+ * meanwhile, to a pod that is being deleted (the API server answers 409 for ever), or later than
+ * RESEND_LIMIT: then it is over when the pod still reads as unbound after BINDING_OVER.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@
 /* The API server gives up a request after 60 s (its --request-timeout): a pod that is unbound so
  * long after its Binding was sent will not be bound by it. */
 #define BINDING_OVER (90 * USEC_PER_SEC)
+/* An admission webhook may answer 5xx for ever: the same Binding is sent again for so long. */
+#define RESEND_LIMIT (300 * USEC_PER_SEC)
 /* A PodDisruptionBudget may refuse an eviction for so long. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
 
@@ -132,6 +135,7 @@ static void begin_binding(struct gang_core *core, struct pod *pod, struct node *
     if (pod->slot)
         slot_free(core, pod->slot); /* the reservation becomes the charge */
     charge(core, pod, node, CHARGE_BINDING);
+    pod->bind_began = core->now;
     pod->bind_tries = 0;
     bool of_commit = pod->gang && pod->gang->state == GANG_COMMITTING;
     pod->commit = of_commit ? pod->gang->commits : 0;
@@ -454,10 +458,15 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
         break;
     default: /* still unbound, or not to be read */
         if (ev->result.outcome == OUTCOME_UNBOUND && core->now - pod->bind_sent >= BINDING_OVER)
-            refused(core, pod, "it did not arrive, and others have the room now");
+            refused(core, pod, "it was sent, and the pod is still unbound 90 s later");
         else
             settle_later(core, pod);
     }
+}
+
+static bool may_send_again(const struct gang_core *core, const struct pod *pod)
+{
+    return pod_counts(pod) && core->now - pod->bind_began < RESEND_LIMIT && !charge_in_excess(pod);
 }
 
 void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind kind)
@@ -469,7 +478,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
                            ? ""
                            : reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
     } else if (kind == TIMER_RETRY) {
-        if (pod->charge == CHARGE_BINDING && !charge_in_excess(pod))
+        if (pod->charge == CHARGE_BINDING && may_send_again(core, pod))
             send_binding(core, pod); /* to the same node, for the same UID */
         else if (pod->charge == CHARGE_BINDING)
             read_pod(core, pod);

@@ -7,8 +7,8 @@
  *      state from what is true. Only planning (plan.c), commit (bind.c) and the timers here make
  *      a state from a decision.
  *   3. An attempt begins when enough members exist and ends when the gang is Placed, or by
- *      timeout: Planned and Waiting gangs then back off. Of a Recovering gang only a plan has a
- *      timeout: what it reserves for a member that never comes is given back for a while.
+ *      timeout: Planned and Waiting gangs then back off. Of a Recovering gang a plan and pins have
+ *      a timeout: what it reserves for a member that never comes is given back for a while.
  */
 #include <inttypes.h>
 
@@ -175,6 +175,23 @@ static usec_t attempt_timeout(const struct gang_core *core, const struct gang *g
     return t < TIMEOUT_MAX ? t : TIMEOUT_MAX;
 }
 
+/* A member that may go nowhere but where kube-scheduler has prepared its claims. */
+static bool has_pinned(const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->pinned && !pod->node)
+            return true;
+    return false;
+}
+
+/* What was prepared for a member counts in this attempt. Where it outlives it (a claim that is
+ * allocated, or being provisioned) kube-scheduler offers that node alone. */
+static void unpin_members(struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        free(STEAL(pod->pinned));
+}
+
 static void begin_waiting(struct gang_core *core, struct gang *gang)
 {
     if (gang->waits)
@@ -199,6 +216,7 @@ void begin_attempt(struct gang_core *core, struct gang *gang)
 
 static void end_attempt(struct gang_core *core, struct gang *gang)
 {
+    unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     timer_stop(core, &gang->timers[TIMER_STARVE]);
@@ -340,7 +358,7 @@ static void recover(struct gang_core *core, struct gang *gang)
     gang_enter(core, gang, GANG_RECOVERING);
     gang->retry = true;
     begin_waiting(core, gang);
-    if (gang->n_slots)
+    if (gang->n_slots || has_pinned(gang))
         begin_attempt(core, gang);
 }
 
@@ -493,6 +511,7 @@ static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     end_hope(core, gang);
     plan_drop(core, gang, gang->reason.code);
+    unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     usec_t pause =
         usec_backoff(core->config.backoff_initial, core->config.backoff_max, gang->backoffs++);
@@ -511,7 +530,7 @@ void back_off(struct gang_core *core, struct gang *gang)
 
 static void attempt_timed_out(struct gang_core *core, struct gang *gang)
 {
-    bool recovering = gang->state == GANG_RECOVERING && gang->n_slots;
+    bool recovering = gang->state == GANG_RECOVERING && (gang->n_slots || has_pinned(gang));
     if (gang->state != GANG_WAITING && gang->state != GANG_PLANNED && !recovering)
         return;
     core->stats.attempts_timed_out++;

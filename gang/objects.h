@@ -220,7 +220,8 @@ struct pod {
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
-    usec_t bind_sent;           /* its last Binding */
+    usec_t bind_began;          /* its Binding was sent first, */
+    usec_t bind_sent;           /* and last */
     int bind_tries;
     int commit;       /* the gang's commit that sent its Binding; 0: none */
     char *refused_on; /* the node of its last Binding that was refused; NULL: none */

@@ -180,8 +180,9 @@ static void add_placement(struct gang_pod_facts *f, const struct op *spec)
         f->claims = xcalloc(1, sizeof *f->claims);
         f->n_claims = 1;
         f->claims[0] = xasprintf("c%d", spec->value[A_USES]);
-        f->has_pvc = true;
     }
+    f->has_resource_claims = op_has(spec, A_DEVICES);
+    f->has_pvc = f->n_claims > 0 || f->has_resource_claims;
 }
 
 static void select_label(struct gang_selector *s, const char *key, char *value)
@@ -216,7 +217,8 @@ static void add_app(struct gang_pod_facts *f, const struct op *spec)
         f->n_shuns = 1;
         select_label(&f->shuns[0], "app", app_name(spec->value[A_SHUN]));
     }
-    if (op_has(spec, A_SHUN) || op_has(spec, A_FORBID) || op_has(spec, A_USES))
+    if (op_has(spec, A_SHUN) || op_has(spec, A_FORBID) || op_has(spec, A_USES) ||
+        op_has(spec, A_DEVICES))
         f->inexact = xstrdup("rules of its own");
     if (!op_has(spec, A_APP))
         return;

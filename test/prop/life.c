@@ -176,7 +176,7 @@ static void work_off(struct model *m)
 static void end_terminating(struct model *m)
 {
     for (int p = 0; p < PODS; p++)
-        if (m->pods[p].exists && m->pods[p].deleting) {
+        if (m->pods[p].exists && m->pods[p].deleting && !op_has(&m->pods[p].spec, A_KEPT)) {
             struct op op = op_make(OP_NOPOD, 'p', p);
             do_object(m, &op);
         }

@@ -393,6 +393,8 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
     t->sent_at = m->now;
     if (!t->exists || t->serial != serial)
         return; /* deleted, and the watch has not said so yet */
+    if (t->deleting && t->dirty != CHANGED && !first)
+        model_fail(m, "binding", "p%d is being deleted, and its Binding is sent again", p);
     if (pod_gated(t))
         model_fail(m, "gate", "p%d has a scheduling gate and is to be bound", p);
     bool crossed = op_has(&m->config, A_EXPRESS) && comes_now(m, p, t->call);

@@ -110,8 +110,10 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(TOLERANT, "tolerant", T_FLAG, "pod: tolerates the taint and the cordon")                     \
     X(FOREIGN, "foreign", T_FLAG, "pod: of another scheduler")                                     \
     X(BARE, "bare", T_FLAG, "pod: has no controller")                                              \
+    X(KEPT, "kept", T_FLAG, "pod: a finalizer keeps it terminating")                               \
     X(KIND, "kind", T_NUMBER, "pod: label that all members must share")                            \
     X(USES, "claim", T_CLAIM, "pod: a PersistentVolumeClaim that it uses")                         \
+    X(DEVICES, "devices", T_FLAG, "pod: has a ResourceClaim")                                      \
     X(APP, "app", T_NUMBER, "pod: its label app")                                                  \
     X(AWAY, "away", T_NUMBER, "pod: never on a node with pods of this app, of whatever group")     \
     X(SPREAD, "spread", T_NUMBER, "pod: the most by which nodes may differ in pods of its app")    \

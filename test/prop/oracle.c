@@ -190,8 +190,8 @@ void oracle_unasked(struct model *m, int p, int n)
     const struct op *spec = &t->spec;
     if (!op_has(&m->config, A_EXPRESS))
         model_fail(m, "express", "p%d: a Binding that nobody asked for", p);
-    if (op_has(spec, A_FORBID) || op_has(spec, A_USES) || op_has(spec, A_SHUN) ||
-        (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || is_shunned(m, p))
+    if (op_has(spec, A_FORBID) || op_has(spec, A_USES) || op_has(spec, A_DEVICES) ||
+        op_has(spec, A_SHUN) || (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || is_shunned(m, p))
         model_fail(m, "express", "p%d is bound unasked, and where it may go is not known", p);
     if (!t->shown)
         model_fail(m, "express", "p%d is bound unasked, and no watch has shown it", p);
@@ -420,6 +420,17 @@ static uint32_t undoubted(const struct model *m, uint32_t family)
     return nodes;
 }
 
+/* One of its members may be tied to a node for this attempt: its claim was prepared there. */
+static bool may_be_pinned(const struct model *m, uint32_t family)
+{
+    for (int p = 0; p < PODS; p++) {
+        int g = m->pods[p].exists && m->pods[p].node < 0 ? pod_group(&m->pods[p]) : -1;
+        if (g >= 0 && family >> g & 1 && op_has(&m->pods[p].spec, A_DEVICES) && m->pods[p].asked)
+            return true;
+    }
+    return false;
+}
+
 struct back oracle_back(const struct model *m, int g)
 {
     struct gang_ref ref = facts_ref(g);
@@ -473,7 +484,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         if (!seen.known[g] || !lacks_plan(&seen, g))
             continue;
         uint32_t family = family_of(m, g);
-        if (!oracle_ask(m, family, &ask))
+        if (!oracle_ask(m, family, &ask) || may_be_pinned(m, family))
             continue;
         ask.nodes &= undoubted(m, family);
         if (fits(&ask, left) &&

@@ -157,7 +157,8 @@ static bool is_final(enum gang_state state)
 static bool has_claims(const struct model *m, int g)
 {
     for (int p = 0; p < PODS; p++)
-        if (m->pods[p].exists && pod_group(&m->pods[p]) == g && op_has(&m->pods[p].spec, A_USES))
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            (op_has(&m->pods[p].spec, A_USES) || op_has(&m->pods[p].spec, A_DEVICES)))
             return true;
     return false;
 }

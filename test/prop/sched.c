@@ -478,9 +478,10 @@ static bool do_result(struct model *m, const struct op *op)
     struct pod_truth *t = &m->pods[r.pod];
     chose(m, r.pod);
     bool alive = t->exists && t->serial == r.serial;
-    bool conflict = alive && t->node >= 0 && !r.done; /* bound already */
+    bool conflict = alive && !r.done && (t->node >= 0 || t->deleting); /* 409 */
     bool unclear = op_has(op, A_UNCLEAR) || conflict;
-    bool does = alive && t->node < 0 && !op_has(op, A_REFUSED) && (!unclear || op_has(op, A_DONE));
+    bool does = alive && t->node < 0 && !conflict && !op_has(op, A_REFUSED) &&
+                (!unclear || op_has(op, A_DONE));
     enum gang_outcome outcome = unclear          ? OUTCOME_UNCLEAR
                                 : does || r.done ? OUTCOME_OK
                                                  : OUTCOME_REFUSED;
@@ -525,14 +526,16 @@ static bool do_land(struct model *m, const struct op *op)
     for (size_t i = 0; i < m->n_requests; i++) {
         struct request *r = &m->requests[i];
         const struct pod_truth *t = &m->pods[r->pod];
-        bool candidate = !r->read && t->exists && t->serial == r->serial && t->node < 0;
+        bool candidate =
+            !r->read && t->exists && t->serial == r->serial && t->node < 0 && !t->deleting;
         if (candidate && (op->class ? r->pod == op->subject : !found || skip-- > 0))
             found = r;
     }
     int p = found ? found->pod : -1;
     for (int i = 0; i < PODS && p < 0 && !m->calm; i++)
         if (m->pods[i].exists && m->pods[i].lost >= 0 && m->pods[i].node < 0 &&
-            m->now - m->pods[i].lost_sent <= API_SERVER_LIMIT && (!op->class || i == op->subject))
+            !m->pods[i].deleting && m->now - m->pods[i].lost_sent <= API_SERVER_LIMIT &&
+            (!op->class || i == op->subject))
             p = i;
     if (p < 0)
         return false;
