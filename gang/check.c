@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "gang/classes.h"
+#include "gang/told.h"
 
 /* Sums recomputed from the lists of the node. */
 static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
@@ -195,8 +196,8 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     map_for_each (e, &core->nodes)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
-    if (check_resources(core, err) < 0 || classes_check(core, err) < 0 ||
-        order_check(core, err) < 0)
+    if (check_resources(core, err) < 0 || told_check(core, err) < 0 ||
+        classes_check(core, err) < 0 || order_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/classes.h"
 
-#include "gang/rules.h"
-
-/* Labels that nodes are told apart by; no cluster's pods select by so many. */
-#define ASKED_MAX 64
+#include "gang/told.h"
 
 /* ---- the key: everything the planner looks at in a node ---- */
 
@@ -37,11 +34,8 @@ static void key_rules(struct buf *b, const struct gang_core *core, const struct 
         key_text(b, f->taints[i].value);
     }
     buf_putc(b, '|');
-    map_for_each (asked, &core->asked) {
-        const char *value = gang_kvs_get(&f->labels, asked->key);
-        key_number(b, value != NULL);
-        key_text(b, value ? value : "");
-    }
+    for (size_t i = 0; i < core->n_told; i++)
+        key_number(b, told_value(core->told[i], node));
 }
 
 /* The lowest number in any of the lists at its place; RES_UNKNOWN: none is left. */
@@ -207,6 +201,7 @@ static void settle(struct gang_core *core, struct node *node, struct buf *key)
 void classes_settle(struct gang_core *core)
 {
     cleanup_buf struct buf key = BUF_INIT;
+    told_settle(core);
     while (!list_empty(&core->moved)) {
         struct node *node = CONTAINER_OF(core->moved.next, struct node, in_moved);
         list_remove(&node->in_moved);
@@ -238,56 +233,15 @@ void classes_done(struct gang_core *core)
     map_for_each (e, &core->node_classes)
         class_free(e->value);
     map_done(&core->node_classes);
-    map_done(&core->asked);
 }
 
-/* ---- what pods ask of nodes ---- */
-
-/* Nodes are told apart by it from now on; false: by this key they are not. */
-static bool ask(struct gang_core *core, const char *key)
-{
-    if (strcmp(key, GANG_HOSTNAME) == 0)
-        return false; /* each node has another: classes would be single nodes */
-    if (map_get(&core->asked, key))
-        return true;
-    if (map_count(&core->asked) >= ASKED_MAX)
-        return false;
-    map_set(&core->asked, key, core);
-    for (size_t i = 0; i < core->n_ids; i++)
-        if (core->by_id[i]) {
-            core->by_id[i]->class_gen = 0;
-            node_moved(core, core->by_id[i]);
-        }
-    return true;
-}
-
-static bool ask_all(struct gang_core *core, const struct gang_pod_facts *f)
-{
-    bool told = true;
-    for (size_t i = 0; i < f->node_selector.n; i++)
-        told &= ask(core, f->node_selector.items[i].key);
-    for (size_t i = 0; i < f->n_affinity; i++)
-        for (size_t k = 0; k < f->affinity[i].n; k++)
-            told &= !f->affinity[i].items[k].on_name && ask(core, f->affinity[i].items[k].key);
-    return told;
-}
+/* ---- looking ---- */
 
 /* Whether some rule of the shape tells nodes of a class apart. */
 static bool looks_singly(struct gang_core *core, struct shape *shape)
 {
-    if (shape->ports || shape->apart || shape->spread || shape->limited)
-        return true;
-    if (!shape->asked) {
-        const struct gang_pod_facts *sample = shape_sample(shape);
-        if (!sample)
-            return true;
-        shape->asked = true;
-        shape->singly = !ask_all(core, sample);
-    }
-    return shape->singly;
+    return shape->ports || shape->apart || shape->spread || shape->limited || !told_by(core, shape);
 }
-
-/* ---- looking ---- */
 
 struct look look_begin(struct gang_core *core, const struct gang *gang, struct shape *shape,
                        const struct node *except)

@@ -3,7 +3,7 @@
  * classes.h - nodes that are equal to the planner, taken together. For gang/ only.
  *
  * Two nodes are equal when they have the same amounts (allocatable, free, kept), the same taints,
- * the same value of each label that a pod's rules have asked for since we started, as many starved
+ * the same value of each label by which nodes are told apart (told.h), as many starved
  * pods were sent to them for the last news, and no pods with anti-affinity on them. What is found
  * out about one node of a class goes for all, so a look at the nodes costs with the kinds of nodes,
  * not with their number. Of equals the planner takes the first by name: a class is a heap by name.

@@ -15,6 +15,7 @@
  *   place.c    a place for every member that is needed, or none
  *   pick.c     which node a member gets; see pick.h
  *   classes.c  nodes that are equal to the planner, taken together; see classes.h
+ *   told.c     labels by which nodes are told apart; see told.h
  *   keep.c     capacity kept for a gang that has waited too long
  *   move.c     slots leave nodes; plans are undone
  *   wake.c     nominations, pods that sleep

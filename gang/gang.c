@@ -3,6 +3,7 @@
  * gang.c - the step: facts in, timers, planning, answers, and what there is to tell.
  */
 #include "gang/classes.h"
+#include "gang/told.h"
 
 struct gang_config gang_config_default(void)
 {
@@ -40,6 +41,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->sent);
     list_init(&core->passing);
     list_init(&core->shunning);
+    core->told_gen = 1;
     core->wake.kind = TIMER_WAKE;
     core->steer.kind = TIMER_STEER;
     core->show.kind = TIMER_SHOW;
@@ -75,6 +77,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->verdicts);
     classes_done(core);
     order_done(core);
+    told_done(core);
     claims_done(core);
     map_done(&core->labels);
     map_done(&core->hosts);
@@ -264,6 +267,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     tell(core);
     order_settle(core);
     nodes_sweep(core);
+    told_sweep(core);
     classes_sweep(core);
     *ret_n = core->fx.n;
     return core->fx.items;

@@ -77,13 +77,16 @@ struct shape {
     char *key;
     struct need *needs;
     size_t n_needs;
-    int device;                /* the resource number of its first device, or -1 */
-    bool ports;                /* has host ports */
-    bool apart, spread;        /* has anti-affinity, topology spread over hosts */
-    size_t base;               /* so much of the key is not about its volumes */
-    bool alone;                /* by its host ports or anti-affinity never two of it on one node */
-    bool limited;              /* its volumes can be used on some nodes only */
-    bool asked, singly;        /* it was looked at which nodes its rules tell apart: singly, all */
+    int device;              /* the resource number of its first device, or -1 */
+    bool ports;              /* has host ports */
+    bool apart, spread;      /* has anti-affinity, topology spread over hosts */
+    size_t base;             /* so much of the key is not about its volumes */
+    bool alone;              /* by its host ports or anti-affinity never two of it on one node */
+    bool limited;            /* its volumes can be used on some nodes only */
+    struct label_key **told; /* labels of nodes that it asks for, see told.h */
+    size_t n_told;
+    uint64_t told_gen;         /* core->told_gen when it asked; else it has to ask again */
+    bool singly;               /* it looks at each node */
     struct list pods;          /* all pods of this shape; the shape lives while there are any */
     size_t users;              /* pods, slots and evidence that hold it */
     struct verdicts *verdicts; /* of shapes with the same rules about nodes */
@@ -126,6 +129,7 @@ struct node {
     struct node_class *class; /* see classes.h; NULL: it is in none */
     size_t in_class;          /* its place there */
     uint64_t class_gen;       /* gen when it was put there; 0: its rules are to be looked at */
+    uint64_t told;            /* digest of the labels by which nodes are told apart */
     struct list in_moved, in_kept, in_sent;
     struct list nominated; /* unbound pods with this node as status.nominatedNodeName */
     usec_t stirred;        /* when anything about it changed last that a rule looks at */
@@ -428,6 +432,8 @@ struct effects {
     struct arena_block *blocks;
 };
 
+enum { TOLD_MAX = 64 };
+
 struct gang_core {
     struct gang_config config;
     char **scheduler_names;
@@ -446,18 +452,24 @@ struct gang_core {
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */
     size_t n_ids;
-    struct map pods;         /* uid -> pod */
-    struct map names;        /* ns/name -> pod */
-    struct map shapes;       /* key -> shape */
-    struct map verdicts;     /* key -> verdicts */
-    struct map node_classes; /* key -> node_class */
-    struct map asked;        /* keys of labels by which nodes are told apart */
-    struct list moved;       /* nodes to be put into the class of what they are now */
-    struct list bare;        /* classes that lost their last node in this step */
-    struct list kept, sent;  /* nodes where something is kept; with n_woken */
-    struct map groups;       /* key -> group */
-    struct list gangs;       /* in_core, in the order they were made */
-    struct list open;        /* those that are neither Placed nor Done: plans are made for them */
+    struct map pods;                  /* uid -> pod */
+    struct map names;                 /* ns/name -> pod */
+    struct map shapes;                /* key -> shape */
+    struct map verdicts;              /* key -> verdicts */
+    struct map node_classes;          /* key -> node_class */
+    struct map label_keys;            /* key -> label_key, see told.h */
+    struct label_key *told[TOLD_MAX]; /* those by which nodes are told apart */
+    size_t n_told;
+    uint64_t told_gen;      /* counts what may change the answer to a shape that asked */
+    usec_t told_left;       /* when a key was given up last */
+    bool told_unused;       /* some key may have no user */
+    bool told_stale;        /* labels of nodes have changed, the bounds are to be looked at */
+    struct list moved;      /* nodes to be put into the class of what they are now */
+    struct list bare;       /* classes that lost their last node in this step */
+    struct list kept, sent; /* nodes where something is kept; with n_woken */
+    struct map groups;      /* key -> group */
+    struct list gangs;      /* in_core, in the order they were made */
+    struct list open;       /* those that are neither Placed nor Done: plans are made for them */
     size_t n_gangs;
     struct map lines;             /* namespace -> line */
     struct list noted, unsettled; /* gangs that changed, lines to be put in order; see order.c */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/classes.h"
 #include "gang/predicates.h"
+#include "gang/told.h"
 
 /* ---- how old it is ---- */
 
@@ -149,9 +150,23 @@ static void evict_slots(struct gang_core *core, struct node *node)
     node_settle(core, node);
 }
 
+static int by_key(const void *a, const void *b)
+{
+    const struct gang_kv *x = a, *y = b;
+    return strcmp(x->key, y->key);
+}
+
+/* For those who look them up, see told.c. */
+static void sort_labels(struct gang_kvs *labels)
+{
+    if (labels->n)
+        qsort(labels->items, labels->n, sizeof *labels->items, by_key);
+}
+
 void take_node(struct gang_core *core, struct gang_node_facts *facts)
 {
     struct node *node = node_get(core, facts->name);
+    sort_labels(&facts->labels);
     bool same_rules = node->facts && rules_equal(node->facts, facts);
     struct amounts before = node->allocatable;
     node->allocatable = (struct amounts){0};
@@ -161,8 +176,11 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
         node->stirred = core->model.stirred = core->now;
     amounts_done(core, &before);
     hosts_note(core, node->facts, facts);
-    gang_node_facts_free(node->facts);
+    struct gang_node_facts *old = node->facts;
     node->facts = facts;
+    if (!same_rules)
+        told_note(core, node, old ? &old->labels : NULL, &facts->labels);
+    gang_node_facts_free(old);
     node->devices = has_devices(core, node);
     layout_new(core);
     node_moved(core, node);
@@ -182,7 +200,10 @@ void take_node_gone(struct gang_core *core, const char *name)
     if (!node)
         return;
     hosts_note(core, node->facts, NULL);
-    node->facts = gang_node_facts_free(node->facts);
+    struct gang_node_facts *old = STEAL(node->facts);
+    if (old)
+        told_note(core, node, &old->labels, NULL);
+    gang_node_facts_free(old);
     node->gen = ++core->clock;
     node_crowd(core, node);
     amounts_clear(core, &node->allocatable);
@@ -270,6 +291,7 @@ static void join_shape(struct gang_core *core, struct pod *pod)
 {
     pod->shape = shape_of(core, pod->facts);
     list_push(&pod->shape->pods, &pod->in_shape);
+    told_join(pod->shape, pod);
 }
 
 static void leave_shape(struct gang_core *core, struct pod *pod)

@@ -4,6 +4,7 @@
 #include "gang/core.h"
 #include "gang/predicates.h"
 #include "gang/rules.h"
+#include "gang/told.h"
 
 const char shape_volume_refusal[] = "its volumes cannot be used there";
 
@@ -268,6 +269,7 @@ void shape_unref(struct gang_core *core, struct shape *shape)
     if (!shape || --shape->users > 0)
         return;
     map_remove(&core->shapes, shape->key);
+    told_end(core, shape);
     free(shape->key);
     needs_free(core, shape->needs, shape->n_needs);
     verdicts_unref(core, shape->verdicts);
