@@ -8,7 +8,7 @@ struct errands {
     struct api_metrics *metrics;
     bool (*urgent)(void *arg);
     void *arg;
-    struct list queues[ERRAND_RANKS];
+    struct fair queues[ERRAND_RANKS];
     size_t waiting;
     int flying;
     struct client_timer pump; /* sends what may be sent, outside of whatever is going on */
@@ -17,8 +17,8 @@ struct errands {
 static struct errand *next_errand(struct errands *all)
 {
     for (size_t i = 0; i < ERRAND_RANKS; i++)
-        if (!list_empty(&all->queues[i]))
-            return CONTAINER_OF(all->queues[i].next, struct errand, link);
+        if (all->queues[i].n > 0)
+            return CONTAINER_OF(fair_first(&all->queues[i]), struct errand, waits);
     return NULL;
 }
 
@@ -27,18 +27,13 @@ static void show_length(struct errands *all)
     api_metrics_queue(all->metrics, "podgroups", all->waiting + (size_t)all->flying);
 }
 
-static void leave_queue(struct errand *e)
-{
-    list_remove(&e->link);
-    e->all->waiting--;
-}
-
 static void on_pump(void *arg)
 {
     struct errands *all = arg;
     struct errand *e;
     while (all->flying < (all->urgent(all->arg) ? 1 : MOST_AT_ONCE) && (e = next_errand(all))) {
-        leave_queue(e);
+        fair_serve(&all->queues[e->rank], &e->waits);
+        all->waiting--;
         e->state = ERRAND_FLIES;
         all->flying++;
         e->send(e);
@@ -58,7 +53,7 @@ struct errands *errands_new(struct client *client, struct api_metrics *metrics,
     *all = (struct errands){.client = client, .metrics = metrics, .urgent = urgent, .arg = arg};
     all->pump = (struct client_timer){.fire = on_pump, .arg = all};
     for (size_t i = 0; i < ERRAND_RANKS; i++)
-        list_init(&all->queues[i]);
+        fair_init(&all->queues[i], /* turn= */ 1);
     return all;
 }
 
@@ -67,6 +62,8 @@ struct errands *errands_free(struct errands *all)
     if (!all)
         return NULL;
     client_timer_clear(all->client, &all->pump);
+    for (size_t i = 0; i < ERRAND_RANKS; i++)
+        fair_done(&all->queues[i]);
     free(all);
     return NULL;
 }
@@ -76,13 +73,12 @@ static void on_pause_end(void *arg)
     errand_put(arg);
 }
 
-void errand_init(struct errand *e, struct errands *all, enum errand_rank rank,
+void errand_init(struct errand *e, struct errands *all, enum errand_rank rank, const char *ns,
                  void (*send)(struct errand *e),
                  void (*done)(struct errand *e, const struct client_reply *reply))
 {
-    *e = (struct errand){.all = all, .rank = rank, .send = send, .done = done};
+    *e = (struct errand){.all = all, .rank = rank, .ns = ns, .send = send, .done = done};
     e->timer = (struct client_timer){.fire = on_pause_end, .arg = e};
-    list_init(&e->link);
 }
 
 void errand_put(struct errand *e)
@@ -91,7 +87,7 @@ void errand_put(struct errand *e)
         return;
     client_timer_clear(e->all->client, &e->timer);
     e->state = ERRAND_WAITS;
-    list_push(&e->all->queues[e->rank], &e->link);
+    fair_push(&e->all->queues[e->rank], e->ns, &e->waits);
     e->all->waiting++;
     pump_soon(e->all);
 }
@@ -132,8 +128,10 @@ void errand_skip(struct errand *e)
 
 void errand_drop(struct errand *e)
 {
-    if (e->state == ERRAND_WAITS)
-        leave_queue(e);
+    if (e->state == ERRAND_WAITS) {
+        fair_remove(&e->all->queues[e->rank], &e->waits);
+        e->all->waiting--;
+    }
     if (e->state == ERRAND_FLIES) {
         client_cancel(e->all->client, STEAL(e->call));
         e->all->flying--;

@@ -10,12 +10,13 @@
  *   3. In done() the errand is idle again: it may be put, paused with errand_again(), or freed.
  *   4. errand_drop() before it is freed elsewhere; not inside a watch's set() or gone().
  *
- * What finishes something that has begun goes first. Client's thread.
+ * What finishes something that has begun goes first; of equal rank namespaces take turns. Client's
+ * thread.
  */
 #ifndef MUSTER_K8S_ERRAND_H
 #define MUSTER_K8S_ERRAND_H
 
-#include "base/list.h"
+#include "base/fair.h"
 #include "k8s/client.h"
 
 struct errands;
@@ -24,9 +25,10 @@ struct errands;
 enum errand_rank { ERRAND_LINK, ERRAND_MAKE, ERRAND_READ, ERRAND_CHECK, ERRAND_RANKS };
 
 struct errand {
-    struct list link;
+    struct fair_item waits;
     struct errands *all;
     enum errand_rank rank;
+    const char *ns; /* for whom; borrowed */
     enum { ERRAND_IDLE, ERRAND_WAITS, ERRAND_FLIES, ERRAND_PAUSES } state;
     struct client_call *call;
     struct client_timer timer; /* end of a pause */
@@ -41,7 +43,8 @@ struct errands *errands_new(struct client *client, struct api_metrics *metrics,
 /* No errand may be left in it that was not dropped. Before client_free(). */
 struct errands *errands_free(struct errands *all);
 
-void errand_init(struct errand *e, struct errands *all, enum errand_rank rank,
+/* ns must live as long as the errand. */
+void errand_init(struct errand *e, struct errands *all, enum errand_rank rank, const char *ns,
                  void (*send)(struct errand *e),
                  void (*done)(struct errand *e, const struct client_reply *reply));
 /* Unless it waits or is under way already; a pause ends. */

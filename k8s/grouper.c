@@ -397,7 +397,7 @@ static struct newcomer *newcomer_new(struct grouper *g, const struct gang_pod_fa
     n->search.found = newcomer_found;
     n->search.none = newcomer_none;
     n->search.stuck = newcomer_stuck;
-    errand_init(&n->link, g->errands, ERRAND_LINK, link_send, link_done);
+    errand_init(&n->link, g->errands, ERRAND_LINK, n->ns, link_send, link_done);
     map_set(&g->newcomers, n->key, n);
     return n;
 }

@@ -32,8 +32,8 @@ static struct made *made_new(struct grouper *g, const struct dialect *d, const s
     m->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
     list_init(&m->dead);
     list_init(&m->newcomers);
-    errand_init(&m->errand, g->errands, ERRAND_MAKE, made_send, made_done);
-    errand_init(&m->read, g->errands, ERRAND_CHECK, sample_send, sample_done);
+    errand_init(&m->errand, g->errands, ERRAND_MAKE, m->ref.ns, made_send, made_done);
+    errand_init(&m->read, g->errands, ERRAND_CHECK, m->ref.ns, sample_send, sample_done);
     search_init(&m->search, g, m->ref.ns);
     m->search.found = refresh_found;
     m->search.none = refresh_none;

@@ -24,6 +24,7 @@
 struct kind {
     struct owners *all;
     char *api_version, *name;
+    char *ns;               /* of the first owner of it, for which it is looked up */
     char *plural;           /* NULL: not known yet */
     bool namespaced;        /* its objects are in their pods' namespace */
     char *why;              /* it cannot be found out; NULL: nothing went wrong */
@@ -95,6 +96,7 @@ static void kind_free(struct kind *k)
     free(k->api_version);
     free(k->name);
     free(k->plural);
+    free(k->ns);
     free(k->why);
     free(k->path);
     free(k->rule);
@@ -178,7 +180,7 @@ static char *resource_words(const struct kind *k)
                      k->api_version);
 }
 
-static struct kind *kind_of(struct owners *o, const struct workload_ref *ref)
+static struct kind *kind_of(struct owners *o, const char *ns, const struct workload_ref *ref)
 {
     cleanup_free char *key = xasprintf("%s/%s", ref->api_version, ref->kind);
     struct kind *k = map_get(&o->kinds, key);
@@ -188,10 +190,11 @@ static struct kind *kind_of(struct owners *o, const struct workload_ref *ref)
     k->all = o;
     k->api_version = xstrdup(ref->api_version);
     k->name = xstrdup(ref->kind);
+    k->ns = xstrdup(ns);
     k->plural = xstrdup_null(workload_plural(ref->api_version, ref->kind));
     k->namespaced = true;
     list_init(&k->owners);
-    errand_init(&k->discover, o->o.errands, ERRAND_READ, discover_send, discover_done);
+    errand_init(&k->discover, o->o.errands, ERRAND_READ, k->ns, discover_send, discover_done);
     map_set(&o->kinds, key, k);
     return k;
 }
@@ -400,11 +403,11 @@ static struct owner *owner_new(struct owners *o, const char *ns, const struct wo
     w->uid = xstrdup(ref->uid);
     w->ns = xstrdup(ns);
     w->name = xstrdup(ref->name);
-    w->kind = kind_of(o, ref);
+    w->kind = kind_of(o, ns, ref);
     w->kind->refs++;
     list_init(&w->in_kind);
     list_init(&w->waits);
-    errand_init(&w->read, o->o.errands, ERRAND_READ, read_send, read_done);
+    errand_init(&w->read, o->o.errands, ERRAND_READ, w->ns, read_send, read_done);
     if (map_count(&o->owners) == 0)
         client_timer_set(o->o.client, &o->sweep, usec_now() + SWEEP);
     w->key = owner_key(ns, ref->api_version, ref->kind, ref->name, ref->uid);
@@ -538,7 +541,7 @@ static void start_watch(struct kind *k)
 
 void owners_follow(struct owners *o, const char *ns, const struct workload_ref *ref)
 {
-    struct kind *k = kind_of(o, ref);
+    struct kind *k = kind_of(o, ns, ref);
     struct followed *f = map_get(&o->followed, ref->uid);
     if (!f) {
         f = xcalloc(1, sizeof *f);

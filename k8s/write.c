@@ -27,6 +27,11 @@
 #define WORDS_PER_SECOND   20 /* statuses and events, while members wait */
 #define WORDS_BURST        2
 
+/* Writes that members wait for: a gang's go together, as far as that keeps no other waiting long.
+ */
+#define GANG_TURN   16
+#define SERIES_TURN 1
+
 #define NO_ROOM "too many writes are waiting"
 
 /* ---- orders ---- */
@@ -160,15 +165,16 @@ static const struct {
 };
 
 static const struct lane lane_defaults[LANE_MAX] = {
-    [LANE_BIND] = {.name = "bindings", .most = 32, .room = 200000},
-    [LANE_READ] = {.name = "reads", .most = 8, .room = 200000},
-    [LANE_NOMINATE] = {.name = "nominations", .most = 16, .room = 50000},
-    [LANE_UNGATE] = {.name = "gates", .most = 16, .room = 200000},
-    [LANE_EVICT] = {.name = "evictions", .most = 64, .room = 50000}, /* most are in a pause */
-    [LANE_STATUS] = {.name = "statuses", .most = 8, .room = 50000},
-    [LANE_EVENT] = {.name = "events", .most = 4, .room = 2000},
-    [LANE_TELL] = {.name = "conditions", .most = 1, .room = 50000},
-    [LANE_NOTICE] = {.name = "notices", .most = 1, .room = 2000},
+    [LANE_BIND] = {.name = "bindings", .most = 32, .turn = GANG_TURN, .room = 200000},
+    [LANE_READ] = {.name = "reads", .most = 8, .turn = 1, .room = 200000},
+    [LANE_NOMINATE] = {.name = "nominations", .most = 16, .turn = GANG_TURN, .room = 50000},
+    [LANE_UNGATE] = {.name = "gates", .most = 16, .turn = GANG_TURN, .room = 200000},
+    /* Most evictions are in a pause, for minutes where a budget forbids them. */
+    [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
+    [LANE_STATUS] = {.name = "statuses", .most = 8, .turn = 1, .room = 50000},
+    [LANE_EVENT] = {.name = "events", .most = 4, .turn = 1, .room = 2000},
+    [LANE_TELL] = {.name = "conditions", .most = 1, .turn = 1, .room = 50000},
+    [LANE_NOTICE] = {.name = "notices", .most = 1, .turn = 1, .room = 2000},
 };
 
 static enum lane_id lane_of(const struct order *o)
@@ -205,9 +211,10 @@ struct writer *writer_new(const struct writer_options *options)
     bucket_init(w, &w->notices, NOTICES_PER_SECOND, NOTICES_BURST);
     bucket_init(w, &w->words, WORDS_PER_SECOND, WORDS_BURST);
     list_init(&w->flights);
+    fair_init(&w->kept, SERIES_TURN);
     for (size_t i = 0; i < LANE_MAX; i++) {
         w->lanes[i] = lane_defaults[i];
-        list_init(&w->lanes[i].queue);
+        fair_init(&w->lanes[i].queue, w->lanes[i].turn);
     }
     if (w->o.bindings > 0)
         w->lanes[LANE_BIND].most = w->o.bindings;
@@ -230,7 +237,7 @@ static char *flight_key(const struct order *o)
 
 static void show_length(struct writer *w, const struct lane *lane)
 {
-    api_metrics_queue(w->o.metrics, lane->name, lane->waiting + (size_t)lane->flying);
+    api_metrics_queue(w->o.metrics, lane->name, lane->queue.n + (size_t)lane->flying);
 }
 
 /* Of a pod's nomination and gate one order waits at most. */
@@ -250,12 +257,17 @@ static void enqueue(struct writer *w, struct lane *lane, struct order *o)
         map_set(&w->statuses, key, o);
     }
     o->since = usec_now();
-    list_push(&lane->queue, &o->link);
-    lane->waiting++;
+    fair_push(&lane->queue, o->ns, &o->waits);
     show_length(w, lane);
 }
 
-static void dequeue(struct writer *w, struct lane *lane, struct order *o)
+static struct order *order_of(struct fair_item *item)
+{
+    return item ? CONTAINER_OF(item, struct order, waits) : NULL;
+}
+
+/* It is to leave the queue, and does not count as waiting any more. */
+static void unlist(struct writer *w, struct order *o)
 {
     if (is_only_one(o))
         map_remove(&w->nominations, o->uid);
@@ -266,8 +278,12 @@ static void dequeue(struct writer *w, struct lane *lane, struct order *o)
         if (map_get(&w->statuses, key) == o)
             map_remove(&w->statuses, key);
     }
-    list_remove(&o->link);
-    lane->waiting--;
+}
+
+static void dequeue(struct writer *w, struct lane *lane, struct order *o)
+{
+    unlist(w, o);
+    fair_remove(&lane->queue, &o->waits);
 }
 
 /* What members wait for. */
@@ -304,7 +320,8 @@ void flight_end(struct flight *f)
 static void launch(struct writer *w, enum lane_id id, struct order *o, char *key)
 {
     struct lane *lane = &w->lanes[id];
-    dequeue(w, lane, o);
+    unlist(w, o);
+    fair_serve(&lane->queue, &o->waits);
     lane->flying++;
     struct flight *f = xcalloc(1, sizeof *f);
     f->writer = w;
@@ -349,21 +366,40 @@ static bool may_send(struct writer *w, enum lane_id id, const struct order *o)
            (id != LANE_NOTICE || take_tokens(w, &w->notices, 1));
 }
 
-/* The first order of the lane that may fly; its key goes to *ret_key. */
-static struct order *next_order(struct writer *w, struct lane *lane, char **ret_key)
+/* The namespace has as many flights of the lane as one may have. */
+static bool has_its_share(const struct writer *w, enum lane_id id, const char *ns)
 {
-    list_for_each (o, &lane->queue, struct order, link) {
+    int flying = 0;
+    if (!w->lanes[id].most_each)
+        return false;
+    list_for_each (f, &w->flights, struct flight, link)
+        flying += f->lane == id && strcmp(f->order->ns, ns) == 0;
+    return flying >= w->lanes[id].most_each;
+}
+
+/* The first order of the lane that may fly; its key goes to *ret_key. */
+static struct order *next_order(struct writer *w, enum lane_id id, char **ret_key)
+{
+    const struct fair *queue = &w->lanes[id].queue;
+    struct fair_item *item = fair_first(queue);
+    while (item) {
+        struct order *o = order_of(item);
+        if (has_its_share(w, id, o->ns)) {
+            item = fair_next_line(queue, item);
+            continue;
+        }
         *ret_key = flight_key(o);
         if (!*ret_key || !map_get(&w->flying, *ret_key))
             return o;
         free(STEAL(*ret_key));
+        item = fair_next(queue, item);
     }
     return NULL;
 }
 
 static bool lane_busy(const struct lane *lane)
 {
-    return lane->waiting > 0 || lane->flying > 0;
+    return lane->queue.n > 0 || lane->flying > 0;
 }
 
 bool writer_urgent(const struct writer *w)
@@ -377,7 +413,7 @@ bool writer_urgent(const struct writer *w)
 /* The lane waits, and for how long at most. */
 static usec_t patient_until(const struct lane *lane)
 {
-    return CONTAINER_OF(lane->queue.next, struct order, link)->since + PATIENCE;
+    return order_of(fair_oldest(&lane->queue))->since + PATIENCE;
 }
 
 /*
@@ -388,7 +424,7 @@ static int most_now(const struct writer *w, enum lane_id id)
 {
     const struct lane *lane = &w->lanes[id];
     if (id < LANE_STATUS || !writer_urgent(w)) /* in a crowd the next step is not far */
-        return id == LANE_STATUS && lane->waiting >= STATUS_CROWD ? 1 : lane->most;
+        return id == LANE_STATUS && lane->queue.n >= STATUS_CROWD ? 1 : lane->most;
     return patient_until(lane) <= usec_now() ? 1 : 0;
 }
 
@@ -397,7 +433,7 @@ static void arm_patience(struct writer *w)
 {
     usec_t now = usec_now(), due = USEC_NEVER;
     for (enum lane_id id = LANE_STATUS; id < LANE_MAX; id++) {
-        if (w->lanes[id].waiting == 0 || w->lanes[id].flying != w->lanes[id].paused)
+        if (w->lanes[id].queue.n == 0 || w->lanes[id].flying != w->lanes[id].paused)
             continue;
         usec_t at = patient_until(&w->lanes[id]);
         if (at > now && at < due)
@@ -413,10 +449,10 @@ static void pump_lanes(struct writer *w)
 {
     for (enum lane_id id = 0; id < LANE_MAX; id++) {
         struct lane *lane = &w->lanes[id];
-        while (lane->waiting > 0 && lane->flying < lane->most &&
+        while (lane->queue.n > 0 && lane->flying < lane->most &&
                lane->flying - lane->paused < most_now(w, id)) {
             cleanup_free char *key = NULL;
-            struct order *o = next_order(w, lane, &key);
+            struct order *o = next_order(w, id, &key);
             if (!o || !may_send(w, id, o))
                 break;
             launch(w, id, o, key);
@@ -516,6 +552,14 @@ static void set_phase(struct order *o)
     snprintf(o->phase, sizeof o->phase, "%s", phase ? phase : "");
 }
 
+/* So many statuses wait that the namespace is to write the newest step of each PodGroup alone. */
+static bool is_crowded(const struct lane *lane, const char *ns)
+{
+    size_t namespaces = map_count(&lane->queue.lines);
+    return lane->queue.n >= STATUS_CROWD &&
+           fair_length(&lane->queue, ns) * namespaces >= STATUS_CROWD;
+}
+
 /*
  * Figures are overtaken by newer figures of the same group; a phase is not, so that whoever
  * watches the group sees every step of its life (as long as it does not lag too far behind, and not
@@ -531,13 +575,11 @@ static bool overtake_status(struct writer *w, struct order *o)
         return false;
     o->behind = newest->behind + 1;
     if (strcmp(newest->phase, o->phase) != 0 && newest->behind < MAX_BEHIND &&
-        lane->waiting < STATUS_CROWD)
+        !is_crowded(lane, o->ns))
         return false;
     o->behind = newest->behind;
     o->since = newest->since;
-    list_push(&newest->link, &o->link); /* before it */
-    lane->waiting++;
-    dequeue(w, lane, newest);
+    fair_replace(&lane->queue, &newest->waits, &o->waits);
     order_free(newest);
     map_set(&w->statuses, key, o);
     return true;
@@ -565,13 +607,15 @@ static bool is_name(const char *s)
 static bool make_room(struct writer *w, struct order *o)
 {
     struct lane *lane = &w->lanes[lane_of(o)];
-    if (lane->waiting < lane->room)
+    if (lane->queue.n < lane->room)
         return true;
-    if (o->kind != GANG_EVENT && o->kind != GANG_STATUS && o->kind != GANG_TELL)
-        return false;
-    struct order *oldest = CONTAINER_OF(lane->queue.next, struct order, link);
-    dequeue(w, lane, oldest);
-    refuse(w, oldest, NO_ROOM, OUTCOME_UNCLEAR);
+    bool words = o->kind == GANG_EVENT || o->kind == GANG_STATUS || o->kind == GANG_TELL;
+    struct order *other = order_of(words ? fair_longest_first(&lane->queue, o->ns)
+                                         : fair_longest_last(&lane->queue, o->ns));
+    if (!words && strcmp(other->ns, o->ns) == 0)
+        return false; /* what came before it goes before it */
+    dequeue(w, lane, other);
+    refuse(w, other, NO_ROOM, OUTCOME_UNCLEAR);
     return true;
 }
 
@@ -663,19 +707,22 @@ struct writer *writer_free(struct writer *w)
         free(f);
     }
     for (size_t i = 0; i < LANE_MAX; i++)
-        list_for_each_safe (o, &w->lanes[i].queue, struct order, link)
+        while (w->lanes[i].queue.n > 0) {
+            struct order *o = order_of(fair_first(&w->lanes[i].queue));
+            fair_remove(&w->lanes[i].queue, &o->waits);
             order_free(o);
+        }
     client_timer_clear(w->o.client, &w->events.timer);
     client_timer_clear(w->o.client, &w->notices.timer);
     client_timer_clear(w->o.client, &w->words.timer);
     client_timer_clear(w->o.client, &w->tells.timer);
     client_timer_clear(w->o.client, &w->patience);
-    map_for_each (e, &w->series) {
-        struct series *s = e->value;
-        free(s->name);
-        free(s);
-    }
+    map_for_each (e, &w->series)
+        series_free(w, e->value);
     map_done(&w->series);
+    fair_done(&w->kept);
+    for (size_t i = 0; i < LANE_MAX; i++)
+        fair_done(&w->lanes[i].queue);
     map_done(&w->flying);
     map_done(&w->nominations);
     map_done(&w->untold);

@@ -12,7 +12,8 @@
  * oldest is dropped), words for the conditions of pods (rate bounded, newest per pod; dropped when
  * the pod is let go or bound). While bindings or nominations are to be written, statuses and events
  * wait; one that has waited for a second goes, one at a time: words never stand in the way of a
- * commit. Every lane is bounded.
+ * commit. Every lane is bounded, and serves namespaces in turn (base/fair.h): who has most
+ * waiting is who waits, and whose orders are dropped when there is no room.
  */
 #ifndef MUSTER_K8S_WRITE_H
 #define MUSTER_K8S_WRITE_H

@@ -20,8 +20,10 @@ static char *series_key(const struct order *o)
     return xasprintf("%s/%s/%s/%s/%s", o->ns, o->name, o->uid ? o->uid : "", o->reason, o->text);
 }
 
-static void series_free(struct series *s)
+void series_free(struct writer *w, struct series *s)
 {
+    fair_remove(&w->kept, &s->kept);
+    free(s->key);
     free(s->name);
     free(s);
 }
@@ -37,23 +39,24 @@ static void series_forget(struct writer *w, const struct order *o)
     cleanup_free char *key = series_key(o);
     struct series *s = map_remove(&w->series, key);
     if (s)
-        series_free(s);
+        series_free(w, s);
 }
 
 static void series_remember(struct writer *w, const struct order *o, const char *name)
 {
-    size_t first = 0;
+    series_forget(w, o);
     if (map_count(&w->series) >= MAX_SERIES) {
-        struct map_entry *oldest = map_next(&w->series, &first);
-        series_free(map_remove(&w->series, oldest->key));
+        struct series *other =
+            CONTAINER_OF(fair_longest_first(&w->kept, o->ns), struct series, kept);
+        map_remove(&w->series, other->key);
+        series_free(w, other);
     }
     struct series *s = xcalloc(1, sizeof *s);
+    s->key = series_key(o);
     s->name = xstrdup(name);
     s->count = 1;
-    cleanup_free char *key = series_key(o);
-    struct series *old = map_set(&w->series, key, s);
-    if (old)
-        series_free(old);
+    fair_push(&w->kept, o->ns, &s->kept);
+    map_set(&w->series, s->key, s);
 }
 
 /* `name` NULL: of the collection. */

@@ -11,13 +11,14 @@
 
 #include <jansson.h>
 
+#include "base/fair.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "k8s/write.h"
 
 struct order {
     struct mail mail;
-    struct list link;
+    struct fair_item waits; /* in its lane, in the line of its namespace */
     enum gang_effect_kind kind;
     char *ns, *name, *uid;
     char *node;          /* BIND, NOMINATE, UNGATE */
@@ -61,9 +62,10 @@ struct bucket {
 struct lane {
     const char *name; /* metric label */
     int most;         /* under way at once */
+    int most_each;    /* of one namespace; 0: all */
     size_t room;      /* orders that may wait */
-    struct list queue;
-    size_t waiting;
+    int turn;         /* orders of a namespace before those of the next; see base/fair.h */
+    struct fair queue;
     int flying;
     int paused; /* of these: between two tries */
 };
@@ -86,7 +88,8 @@ struct flight {
 
 /* Events that were sent before: the same again counts up. */
 struct series {
-    char *name;
+    struct fair_item kept;
+    char *key, *name;
     int count;
 };
 
@@ -100,6 +103,7 @@ struct writer {
     struct map statuses;    /* key of group -> struct order, the newest waiting */
     struct map flying;      /* keys of groups and pods that have a flight -> struct flight */
     struct map series;      /* "uid reason text" -> struct series */
+    struct fair kept;       /* the same, by namespace */
     struct bucket events, tells, notices, words;
     struct client_timer patience; /* what people read has waited long enough */
     usec_t calm_at;               /* nothing urgent is left by then, if nothing comes */
@@ -123,6 +127,7 @@ void evict_send(struct flight *f);
 void tell_send(struct flight *f);
 void status_send(struct flight *f);
 void event_send(struct flight *f);
+void series_free(struct writer *w, struct series *s);
 
 /* Posts BIND_DONE or POD_READ; strings are copied. */
 void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What one namespace wants written keeps no other waiting for longer than its turn. */
+#include "writer_fixture.h"
+
+#include <stdio.h>
+
+#include "k8s/errand.h"
+
+#define EVENTS_OF(ns)    "POST /api/v1/namespaces/" ns "/events"
+#define BINDING_OF(ns)   "POST /api/v1/namespaces/" ns "/pods/p/binding"
+#define EVICTION_OF(ns)  "POST /api/v1/namespaces/" ns "/pods/p/eviction"
+#define STATUS_OF(ns, p) "GET /api/v1/namespaces/" ns "/pods/" p
+
+static void pod_of(struct fixture *x, enum gang_effect_kind kind, const char *ns, const char *uid)
+{
+    struct gang_effect e = {.kind = kind};
+    e.pod.ns = ns;
+    e.pod.name = "p";
+    e.pod.uid = uid;
+    e.pod.node = "n";
+    e.pod.text = "why";
+    writer_take(x->writer, order_new(&e));
+}
+
+static void event_of(struct fixture *x, const char *ns, const char *kind, int number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "text %d", number);
+    struct gang_effect e = {.kind = GANG_EVENT};
+    e.event.kind = kind;
+    e.event.ns = ns;
+    e.event.name = "p";
+    e.event.uid = "u";
+    e.event.reason = "R";
+    e.event.message = text;
+    writer_take(x->writer, order_new(&e));
+}
+
+static void restart(struct fixture *x, int bindings, double rate)
+{
+    writer_free(x->writer);
+    make_writer(x, bindings, rate, /* burst= */ 1);
+    fake_answer(x->api, EVENTS_OF("noisy"), 201, "{}");
+    fake_answer(x->api, EVENTS_OF("quiet"), 201, "{}");
+    fake_answer(x->api, BINDING_OF("noisy"), 201, "{}");
+    fake_answer(x->api, BINDING_OF("quiet"), 201, "{}");
+}
+
+static void T16_events_take_turns_by_namespace(void **state)
+{
+    struct fixture *x = *state;
+    static const char *const kinds[] = {"Pod", "PodGroup"}; /* two lanes */
+    for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+        restart(x, 0, /* rate= */ 50);
+        size_t noisy = fake_count(x->api, EVENTS_OF("noisy")),
+               quiet = fake_count(x->api, EVENTS_OF("quiet"));
+        for (int i = 0; i < 500; i++)
+            event_of(x, "noisy", kinds[k], i);
+        event_of(x, "quiet", kinds[k], 0);
+        writer_pump(x->writer);
+        run_until(x, fake_count(x->api, EVENTS_OF("quiet")) > quiet);
+        assert_in_range(fake_count(x->api, EVENTS_OF("noisy")) - noisy, 0, 3);
+    }
+}
+
+static void T16_words_for_pods_take_turns_by_namespace(void **state)
+{
+    struct fixture *x = *state;
+    restart(x, 0, /* rate= */ 50);
+    fake_answer(x->api, STATUS_OF("noisy", "p"), 404, "{}");
+    fake_answer(x->api, STATUS_OF("quiet", "p"), 404, "{}");
+    for (int i = 0; i < 300; i++) {
+        char uid[16];
+        snprintf(uid, sizeof uid, "u%d", i);
+        pod_of(x, GANG_TELL, "noisy", uid);
+    }
+    pod_of(x, GANG_TELL, "quiet", "q");
+    writer_pump(x->writer);
+    run_until(x, fake_count(x->api, STATUS_OF("quiet", "p")) > 0);
+    assert_in_range(fake_count(x->api, STATUS_OF("noisy", "p")), 0, 3);
+}
+
+/* A gang's go together, but for a turn. */
+static void T16_bindings_of_a_large_gang_let_others_through(void **state)
+{
+    struct fixture *x = *state;
+    restart(x, /* bindings= */ 1, 0);
+    for (int i = 0; i < 300; i++)
+        pod_of(x, GANG_BIND, "noisy", "u");
+    pod_of(x, GANG_BIND, "quiet", "q");
+    writer_pump(x->writer);
+    run_until(x, !writer_busy(x->writer));
+    assert_int_equal(fake_count(x->api, BINDING_OF("noisy")), 300);
+    assert_in_range(fake_order(x->api, BINDING_OF("quiet"), 0), 8, 32);
+}
+
+/* Of 2,000 that may wait, the words of whoever has most are dropped. */
+static void T16_a_full_queue_drops_what_is_of_the_loudest(void **state)
+{
+    struct fixture *x = *state;
+    restart(x, 0, /* rate= */ 50);
+    for (int i = 0; i < 20; i++)
+        event_of(x, "quiet", "Pod", i);
+    for (int i = 0; i < 5000; i++)
+        event_of(x, "noisy", "Pod", i);
+    writer_pump(x->writer);
+    run_until(x, fake_count(x->api, EVENTS_OF("quiet")) == 20);
+}
+
+/* A Binding is never dropped for another of its own namespace: what came first goes first. */
+static void T16_a_full_queue_of_bindings_refuses_the_newest_of_the_loudest(void **state)
+{
+    struct fixture *x = *state;
+    restart(x, /* bindings= */ 1, 0);
+    enum { ROOM = 200000 };
+    for (int i = 0; i < ROOM; i++)
+        pod_of(x, GANG_BIND, "noisy", i == ROOM - 1 ? "last" : "u");
+    assert_string_equal(buf_str(&x->heard), "");
+    pod_of(x, GANG_BIND, "noisy", "more");
+    assert_string_equal(buf_str(&x->heard), "bind:more:n:unclear ");
+    buf_clear(&x->heard);
+    pod_of(x, GANG_BIND, "quiet", "q");
+    assert_string_equal(buf_str(&x->heard), "bind:last:n:unclear ");
+}
+
+/* Disruption budgets of one namespace forbid all of its evictions, for minutes. */
+static void T16_evictions_that_are_forbidden_keep_no_others(void **state)
+{
+    struct fixture *x = *state;
+    restart(x, 0, 0);
+    fake_answer(x->api, EVICTION_OF("noisy"), 429, "{}");
+    fake_answer(x->api, EVICTION_OF("quiet"), 201, "{}");
+    for (int i = 0; i < 200; i++)
+        pod_of(x, GANG_EVICT, "noisy", "u");
+    pod_of(x, GANG_EVICT, "quiet", "q");
+    writer_pump(x->writer);
+    run_until(x, fake_count(x->api, EVICTION_OF("quiet")) == 1);
+    run_until(x, fake_count(x->api, EVICTION_OF("noisy")) >= 16);
+    assert_in_range(fake_peak(x->api, EVICTION_OF("noisy")), 1, 16);
+}
+
+/* ---- calls that can wait ---- */
+
+struct call {
+    struct errand errand;
+    struct fixture *x;
+    char name;
+};
+
+static void call_send(struct errand *e)
+{
+    const struct call *c = CONTAINER_OF(e, struct call, errand);
+    buf_putc(&c->x->heard, c->name);
+    errand_skip(e);
+}
+
+static void call_done(struct errand *e, const struct client_reply *reply)
+{
+    (void)e;
+    (void)reply;
+}
+
+static bool never(void *arg)
+{
+    (void)arg;
+    return false;
+}
+
+static void T16_calls_for_owners_take_turns_by_namespace(void **state)
+{
+    struct fixture *x = *state;
+    struct errands *all = errands_new(x->client, x->metrics, never, NULL);
+    static const char owners[] = "nnnnnnnnnnnnq";
+    struct call calls[sizeof owners - 1];
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+        calls[i].x = x;
+        calls[i].name = owners[i];
+        errand_init(&calls[i].errand, all, ERRAND_READ, owners[i] == 'q' ? "quiet" : "noisy",
+                    call_send, call_done);
+        errand_put(&calls[i].errand);
+    }
+    run_until(x, x->heard.len == ARRAY_SIZE(calls));
+    assert_memory_equal(buf_str(&x->heard), "nqn", 3);
+    for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+        errand_drop(&calls[i].errand);
+    errands_free(all);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(T16_events_take_turns_by_namespace),
+        TEST(T16_words_for_pods_take_turns_by_namespace),
+        TEST(T16_bindings_of_a_large_gang_let_others_through),
+        TEST(T16_a_full_queue_drops_what_is_of_the_loudest),
+        TEST(T16_a_full_queue_of_bindings_refuses_the_newest_of_the_loudest),
+        TEST(T16_evictions_that_are_forbidden_keep_no_others),
+        TEST(T16_calls_for_owners_take_turns_by_namespace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
