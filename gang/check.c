@@ -122,10 +122,10 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
         return err_set(err, ERR_INTERNAL, "gang %s: planned with %d of %d slots", gang->head->key,
                        slots, gang_needed(gang));
     bool partly = t->bound > 0 && unit_lacks(gang->root, STAGE_BOUND) > 0 && !gang->ever_placed;
-    bool may_be = gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
-                  gang->reason.code == REASON_GROUP_INVALID ||
-                  gang->reason.code == REASON_GROUP_MISSING ||
-                  gang->reason.code == REASON_NOT_UNIFORM;
+    bool may_be =
+        gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
+        gang->reason.code == REASON_GROUP_INVALID || gang->reason.code == REASON_GROUP_MISSING ||
+        gang->reason.code == REASON_NOT_UNIFORM || gang->reason.code == REASON_MEMBER_INVALID;
     if (core->synced && !core->stopping && partly && !may_be)
         return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->head->key,
                        gang_state_name(gang->state), t->bound, gang_needed(gang));

@@ -39,6 +39,7 @@
 #ifndef MUSTER_GANG_CORE_H
 #define MUSTER_GANG_CORE_H
 
+#include "gang/bounds.h"
 #include "gang/objects.h"
 
 /* ---- effects.c ---- */
@@ -82,6 +83,11 @@ struct shape *shape_ref(struct shape *shape);
 void shape_unref(struct gang_core *core, struct shape *shape);
 /* The facts of some pod of the shape; NULL when there is none left. */
 const struct gang_pod_facts *shape_sample(const struct shape *shape);
+/* The pod asks for more resources than a gang's may: those that no node has are left out. */
+static inline bool shape_is_partial(const struct gang_pod_facts *facts)
+{
+    return facts->requests.n > BOUND_RESOURCES;
+}
 /* NULL, or why no pod of this shape may run on the node, whatever is in use there. */
 const char *shape_refusal(struct shape *shape, const struct node *node);
 

@@ -45,6 +45,7 @@ const char *gang_state_name(enum gang_state state);
     X(NO_MATCHING_NODE, "NoMatchingNode")                                                          \
     X(MIN_RESOURCES, "MinResourcesNotFree")                                                        \
     X(NOT_UNIFORM, "MembersDiffer")                                                                \
+    X(MEMBER_INVALID, "InvalidMember")                                                             \
     X(BEHIND, "BehindAnotherGang")                                                                 \
     X(VOLUME_NODE, "VolumeOnAnotherNode")                                                          \
     X(KEPT_APART, "PodAntiAffinity")                                                               \

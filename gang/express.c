@@ -78,6 +78,17 @@ static const char *early_doubt(const struct gang_core *core, const struct slot *
     return NULL;
 }
 
+/* Somebody runs there whose rules are not all known. */
+static bool holds_invalid(const struct gang_core *core, const struct node *node)
+{
+    if (!core->n_invalid)
+        return false;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (pod->facts->invalid)
+            return true;
+    return false;
+}
+
 static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
@@ -94,6 +105,8 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
         return "kube-scheduler did not offer a planned node";
     if (is_promised(slot))
         return "another pod is nominated to a planned node";
+    if (holds_invalid(core, slot->node))
+        return "a pod on a planned node has rules that muster does not read";
     if (slot_is_kept_away(slot) || shape_refusal(slot->shape, slot->node))
         return "a planned node has changed";
     return NULL;

@@ -12,11 +12,12 @@ static void kvs_done(struct gang_kvs *kvs)
     free(kvs->items);
 }
 
-static void amounts_done(struct gang_amounts *a)
+void gang_amounts_done(struct gang_amounts *a)
 {
     for (size_t i = 0; i < a->n; i++)
         free(a->items[i].resource);
     free(a->items);
+    *a = (struct gang_amounts){NULL, 0};
 }
 
 static void ref_done(struct gang_ref *ref)
@@ -33,9 +34,15 @@ static void strings_free(char **items, size_t n)
     free(items);
 }
 
+/* Room for one more: arrays that are only added to double at each power of two. */
+static void *grown(void *items, size_t n, size_t size)
+{
+    return n & (n - 1) ? items : xreallocarray(items, n ? 2 * n : 1, size);
+}
+
 void gang_amounts_add(struct gang_amounts *a, const char *resource, int64_t amount)
 {
-    a->items = xreallocarray(a->items, a->n + 1, sizeof *a->items);
+    a->items = grown(a->items, a->n, sizeof *a->items);
     a->items[a->n++] = (struct gang_amount){xstrdup(resource), amount};
 }
 
@@ -47,18 +54,70 @@ int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource)
     return 0;
 }
 
+/* The first place whose key is not before it (or, with `after`, is behind it). */
+static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
+{
+    size_t low = 0, high = kvs->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int order = strcmp(kvs->items[middle].key, key);
+        if (order < 0 || (after && order == 0))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value)
 {
-    kvs->items = xreallocarray(kvs->items, kvs->n + 1, sizeof *kvs->items);
-    kvs->items[kvs->n++] = (struct gang_kv){xstrdup(key), xstrdup(value)};
+    kvs->items = grown(kvs->items, kvs->n, sizeof *kvs->items);
+    bool last = kvs->n == 0 || strcmp(kvs->items[kvs->n - 1].key, key) <= 0; /* the API's order */
+    size_t at = last ? kvs->n : place_of(kvs, key, /* after= */ true);
+    memmove(&kvs->items[at + 1], &kvs->items[at], (kvs->n++ - at) * sizeof *kvs->items);
+    kvs->items[at] = (struct gang_kv){xstrdup(key), xstrdup(value)};
 }
 
 const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key)
 {
-    for (size_t i = 0; i < kvs->n; i++)
-        if (strcmp(kvs->items[i].key, key) == 0)
-            return kvs->items[i].value;
-    return NULL;
+    size_t at = place_of(kvs, key, /* after= */ false);
+    return at < kvs->n && strcmp(kvs->items[at].key, key) == 0 ? kvs->items[at].value : NULL;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* So few are looked at one by one, in any order. */
+#define FEW 8
+
+void gang_texts_sort(char **texts, size_t n)
+{
+    if (n > FEW)
+        qsort(texts, n, sizeof *texts, by_text);
+}
+
+bool gang_texts_have(char *const *texts, size_t n, const char *text)
+{
+    if (n > FEW)
+        return bsearch(&text, texts, n, sizeof *texts, by_text) != NULL;
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(texts[i], text) == 0)
+            return true;
+    return false;
+}
+
+static int by_port(const void *a, const void *b)
+{
+    const struct gang_port *x = a, *y = b;
+    return x->port < y->port ? -1 : x->port > y->port;
+}
+
+void gang_ports_sort(struct gang_port *ports, size_t n)
+{
+    if (n > 1)
+        qsort(ports, n, sizeof *ports, by_port);
 }
 
 struct gang_node_facts *gang_node_facts_new(void)
@@ -77,7 +136,8 @@ struct gang_node_facts *gang_node_facts_free(struct gang_node_facts *f)
         free(f->taints[i].value);
     }
     free(f->taints);
-    amounts_done(&f->allocatable);
+    gang_amounts_done(&f->allocatable);
+    free(f->invalid);
     free(f);
     return NULL;
 }
@@ -128,6 +188,7 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
         gang_selector_done(&f->shuns[i]);
     free(f->shuns);
     free(f->inexact);
+    free(f->invalid);
     for (size_t i = 0; i < f->n_spreads; i++) {
         gang_selector_done(&f->spreads[i].selector);
         strings_free(f->spreads[i].keys, f->spreads[i].n_keys);
@@ -141,13 +202,7 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     free(f->scheduler);
     strings_free(f->gates, f->n_gates);
     ref_done(&f->group);
-    for (size_t i = 0; i < f->n_containers; i++) {
-        amounts_done(&f->containers[i].requests);
-        amounts_done(&f->containers[i].status);
-    }
-    free(f->containers);
-    amounts_done(&f->pod_level);
-    amounts_done(&f->overhead);
+    gang_amounts_done(&f->requests);
     for (size_t i = 0; i < f->n_host_ports; i++) {
         free(f->host_ports[i].ip);
         free(f->host_ports[i].protocol);
@@ -197,7 +252,7 @@ struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f)
     for (size_t i = 0; i < f->n_bundle; i++)
         ref_done(&f->bundle[i]);
     free(f->bundle);
-    amounts_done(&f->min_resources);
+    gang_amounts_done(&f->min_resources);
     free(f);
     return NULL;
 }

@@ -21,6 +21,7 @@
 struct gang_kv {
     char *key, *value;
 };
+/* In the order of their keys, as gang_kvs_add() leaves them. */
 struct gang_kvs {
     struct gang_kv *items;
     size_t n;
@@ -54,7 +55,7 @@ struct gang_requirement {
     bool on_name; /* matchFields metadata.name instead of a label */
     char *key;
     enum gang_match_op op;
-    char **values;
+    char **values; /* in order (strcmp) where there are more than a few, see gang_texts_sort() */
     size_t n_values;
 };
 /* All requirements of a term must hold; a term without requirements matches nothing. */
@@ -67,13 +68,6 @@ struct gang_port {
     char *ip;       /* NULL: 0.0.0.0 */
     char *protocol; /* "TCP", "UDP", "SCTP" */
     int32_t port;
-};
-
-struct gang_container {
-    bool init;
-    bool sidecar; /* an init container with restartPolicy Always */
-    struct gang_amounts requests;
-    struct gang_amounts status; /* what status.containerStatuses says is allocated or in force */
 };
 
 enum gang_phase { PHASE_PENDING, PHASE_RUNNING, PHASE_SUCCEEDED, PHASE_FAILED, PHASE_UNKNOWN };
@@ -112,6 +106,7 @@ struct gang_node_facts {
     struct gang_taint *taints;
     size_t n_taints;
     struct gang_amounts allocatable; /* with "pods" */
+    char *invalid; /* what of it exceeds a bound and is not in these facts; NULL: nothing */
 };
 
 /* muster's own scheduling gate on a pod, see gang/gates.c. */
@@ -152,12 +147,9 @@ struct gang_pod_facts {
     bool has_pvc; /* uses a PersistentVolumeClaim or a ResourceClaim: the scheduler prepares it
                    * before it binds the pod */
 
-    struct gang_container *containers;
-    size_t n_containers;
-    bool has_pod_level; /* spec.resources is set: it overrides the sum for the resources it names */
-    struct gang_amounts pod_level;
-    struct gang_amounts overhead;
-    struct gang_port *host_ports;
+    struct gang_amounts requests; /* what kube-scheduler charges for it, but for "pods"; however
+                                   * many there are, see gang/requests.h */
+    struct gang_port *host_ports; /* in the order of their numbers */
     size_t n_host_ports;
 
     struct gang_kvs node_selector;
@@ -173,6 +165,10 @@ struct gang_pod_facts {
     /* The first of its constraints that is not in these facts, so that kube-scheduler alone knows
      * which nodes will do: "volumes". NULL: the facts say all. */
     char *inexact;
+    /* What of the pod is not in these facts because it exceeds a bound (gang/bounds.h) or cannot be
+     * read: a sentence that names the field. Its gang is refused with it; of a pod of no gang
+     * kube-scheduler judges the rules, and its requests are charged all the same. NULL: nothing. */
+    char *invalid;
     /* Pods that its anti-affinity keeps away from wider domains than hosts (or that may do so). */
     struct gang_selector *shuns;
     size_t n_shuns;
@@ -267,11 +263,18 @@ struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
 
 /* Frees what it holds and leaves it empty. */
 void gang_selector_done(struct gang_selector *s);
-/* Appends a copy. */
+/* Appends a copy. Only arrays that were made by it (or are empty) may be added to. */
 void gang_amounts_add(struct gang_amounts *a, const char *resource, int64_t amount);
 /* 0 when absent. */
 int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource);
+void gang_amounts_done(struct gang_amounts *a);
+/* The same, in order; of two values for a key the first counts. */
 void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value);
+/* Puts values of a requirement in order, so that many are searched quickly. */
+void gang_texts_sort(char **texts, size_t n);
+/* Whether the text is one of them. */
+bool gang_texts_have(char *const *texts, size_t n, const char *text);
+void gang_ports_sort(struct gang_port *ports, size_t n);
 /* NULL when absent. */
 const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key);
 

@@ -75,15 +75,9 @@ static void pack_selector(struct packer *p, struct gang_selector *s)
     pack_texts(p, &s->namespaces, s->n_namespaces);
 }
 
-static void pack_containers(struct packer *p, struct gang_pod_facts *f)
+static void pack_needs(struct packer *p, struct gang_pod_facts *f)
 {
-    ITEMS(p, f->containers, f->n_containers);
-    for (size_t i = 0; i < f->n_containers; i++) {
-        pack_amounts(p, &f->containers[i].requests);
-        pack_amounts(p, &f->containers[i].status);
-    }
-    pack_amounts(p, &f->pod_level);
-    pack_amounts(p, &f->overhead);
+    pack_amounts(p, &f->requests);
     ITEMS(p, f->host_ports, f->n_host_ports);
     for (size_t i = 0; i < f->n_host_ports; i++) {
         pack_text(p, &f->host_ports[i].ip);
@@ -118,17 +112,18 @@ static void pack_rules(struct packer *p, struct gang_pod_facts *f)
 /* Everything but `declared`, which is an object of its own. */
 static void pack_all(struct packer *p, struct gang_pod_facts *f)
 {
-    char **const texts[] = {
-        &f->ns,           &f->name,          &f->uid,        &f->node,
-        &f->nominated,    &f->scheduler,     &f->role,       &f->bad_link,
-        &f->awaits_group, &f->group.ns,      &f->group.name, &f->group.api_group,
-        &f->uniform.key,  &f->uniform.value, &f->inexact,    &f->short_of};
+    char **const texts[] = {&f->ns,          &f->name,          &f->uid,
+                            &f->node,        &f->nominated,     &f->scheduler,
+                            &f->role,        &f->bad_link,      &f->awaits_group,
+                            &f->group.ns,    &f->group.name,    &f->group.api_group,
+                            &f->uniform.key, &f->uniform.value, &f->inexact,
+                            &f->short_of,    &f->invalid};
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         pack_text(p, texts[i]);
     pack_texts(p, &f->gates, f->n_gates);
     pack_texts(p, &f->claims, f->n_claims);
     pack_kvs(p, &f->labels);
-    pack_containers(p, f);
+    pack_needs(p, f);
     pack_rules(p, f);
 }
 

@@ -75,6 +75,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->nodes);
     map_done(&core->shapes);
     map_done(&core->verdicts);
+    map_done(&core->offered);
     classes_done(core);
     order_done(core);
     told_done(core);

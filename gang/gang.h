@@ -225,8 +225,9 @@ struct gang_stats {
     uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
     size_t gangs[GANG_STATE_MAX];
     size_t nodes, pods, groups, held;
-    size_t gated; /* pods with muster's own gate */
-    bool express; /* the express lane is open */
+    size_t gated;   /* pods with muster's own gate */
+    size_t invalid; /* pods of which muster does not read everything */
+    bool express;   /* the express lane is open */
 };
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret);
 

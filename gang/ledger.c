@@ -42,20 +42,11 @@ int node_short(const struct node *node, const struct shape *shape, bool heed)
     return -1;
 }
 
-static bool pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
-{
-    for (size_t i = 0; i < a->n_host_ports; i++)
-        for (size_t j = 0; j < b->n_host_ports; j++)
-            if (gang_ports_conflict(&a->host_ports[i], &b->host_ports[j]))
-                return true;
-    return false;
-}
-
 bool ports_charged(const struct node *node, const struct shape *shape)
 {
     const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
     list_for_each (pod, &node->pods, struct pod, in_node)
-        if (want && pod->shape->ports && pods_conflict(want, pod->facts))
+        if (want && pod->shape->ports && gang_pods_conflict(want, pod->facts))
             return true;
     return false;
 }
@@ -65,7 +56,7 @@ static bool ports_reserved(const struct node *node, const struct shape *shape)
     const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
     list_for_each (slot, &node->slots, struct slot, in_node) {
         const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
-        if (want && have && pods_conflict(want, have))
+        if (want && have && gang_pods_conflict(want, have))
             return true;
     }
     return false;
@@ -124,7 +115,7 @@ bool charge_in_excess(const struct pod *pod)
         if (node_free(pod->node, pod->shape->needs[i].resource) < 0)
             return true;
     list_for_each (other, &pod->node->pods, struct pod, in_node)
-        if (other != pod && pods_conflict(pod->facts, other->facts))
+        if (other != pod && gang_pods_conflict(pod->facts, other->facts))
             return true;
     return false;
 }

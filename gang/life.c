@@ -271,7 +271,8 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
                      enum gang_reason_code code, char *text)
 {
     bool news = reason_set(gang, code, text);
-    bool wrong = code == REASON_GROUP_INVALID || code == REASON_NOT_UNIFORM;
+    bool wrong =
+        code == REASON_GROUP_INVALID || code == REASON_NOT_UNIFORM || code == REASON_MEMBER_INVALID;
     if (news && wrong) /* its users must change something: said on the object, once */
         tell_event(core, gang, true, gang_reason_name(code), gang->reason.text);
     gang->halted = true;
@@ -377,6 +378,17 @@ static void wait_for_plan(struct gang_core *core, struct gang *gang, const struc
         gang->retry = true; /* a slot was lost, or a member came: complete the plan */
 }
 
+/* A member that would need a place, and of which muster does not know where it may go. */
+static const struct pod *invalid_member(const struct gang_core *core, const struct gang *gang)
+{
+    if (!core->n_invalid)
+        return NULL;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->invalid && pod_counts(pod) && !pod->node && !pod_is_finished(pod))
+            return pod;
+    return NULL;
+}
+
 /* Planned gangs lose members, unbound ones are marked, a whole gang may be bound from outside. */
 static void review_unplaced(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
@@ -389,7 +401,8 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     bool some = t->bound + t->binding > 0;
     int missing = unit_lacks(gang->root, STAGE_EXISTS);
     const struct unit *beyond = needs_beyond_maximum(gang);
-    if (missing > 0 && !some && !beyond && may_hope(core, gang)) {
+    const struct pod *invalid = invalid_member(core, gang);
+    if (missing > 0 && !some && !beyond && !invalid && may_hope(core, gang)) {
         hope(core, gang);
         return;
     }
@@ -400,6 +413,8 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
     enum gang_state state = some ? GANG_RECOVERING : GANG_ASSEMBLING;
     if (beyond)
         assemble(core, gang, state, REASON_GROUP_INVALID, reason_beyond_maximum(beyond));
+    else if (invalid)
+        assemble(core, gang, state, REASON_MEMBER_INVALID, xstrdup(invalid->facts->invalid));
     else if (missing > 0)
         assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang));
     else if (unit_lacks(gang->root, STAGE_REACHABLE) > 0)

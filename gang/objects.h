@@ -502,6 +502,8 @@ struct gang_core {
     usec_t last_hold;     /* when a member came to bind last */
     size_t n_refused;     /* pods that sleep because filter refused them, see pod_reject() */
     size_t n_gated;       /* pods with muster's own gate */
+    size_t n_invalid;     /* pods of which something is not in their facts */
+    struct map offered;   /* resource -> how many nodes name it in allocatable */
     uint64_t offers;      /* filter calls whose names were looked up */
     struct list passing;  /* pods that filter let through, and that are not at bind yet */
     struct list shunning; /* pods on nodes that may keep others away from wider domains */

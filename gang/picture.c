@@ -150,23 +150,39 @@ static void evict_slots(struct gang_core *core, struct node *node)
     node_settle(core, node);
 }
 
-static int by_key(const void *a, const void *b)
+/* ---- resources that nodes have ---- */
+
+static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)
 {
-    const struct gang_kv *x = a, *y = b;
-    return strcmp(x->key, y->key);
+    bool news = false;
+    for (size_t i = 0; i < a->n; i++) {
+        uintptr_t n = (uintptr_t)map_get(&core->offered, a->items[i].resource);
+        news |= n == 0;
+        if (n + (uintptr_t)by)
+            map_set(&core->offered, a->items[i].resource, (void *)(n + (uintptr_t)by));
+        else
+            map_remove(&core->offered, a->items[i].resource);
+    }
+    return news;
 }
 
-/* For those who look them up, see told.c. */
-static void sort_labels(struct gang_kvs *labels)
+/* Of a pod that asks for very many resources those that no node has are not counted: when a node
+ * comes with one of them, it is. */
+static void offer_note(struct gang_core *core, const struct gang_node_facts *was,
+                       const struct gang_node_facts *is)
 {
-    if (labels->n)
-        qsort(labels->items, labels->n, sizeof *labels->items, by_key);
+    bool news = is && offer(core, &is->allocatable, 1);
+    if (was)
+        offer(core, &was->allocatable, -1);
+    if (news && core->n_invalid)
+        map_for_each (e, &core->pods)
+            if (shape_is_partial(((struct pod *)e->value)->facts))
+                pod_reshape(core, e->value);
 }
 
 void take_node(struct gang_core *core, struct gang_node_facts *facts)
 {
     struct node *node = node_get(core, facts->name);
-    sort_labels(&facts->labels);
     bool same_rules = node->facts && rules_equal(node->facts, facts);
     struct amounts before = node->allocatable;
     node->allocatable = (struct amounts){0};
@@ -176,6 +192,7 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
         node->stirred = core->model.stirred = core->now;
     amounts_done(core, &before);
     hosts_note(core, node->facts, facts);
+    offer_note(core, node->facts, facts);
     struct gang_node_facts *old = node->facts;
     node->facts = facts;
     if (!same_rules)
@@ -200,6 +217,7 @@ void take_node_gone(struct gang_core *core, const char *name)
     if (!node)
         return;
     hosts_note(core, node->facts, NULL);
+    offer_note(core, node->facts, NULL);
     struct gang_node_facts *old = STEAL(node->facts);
     if (old)
         told_note(core, node, &old->labels, NULL);
@@ -339,6 +357,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     }
     pod->nominated = xstrdup_null(facts->nominated);
     gate_seen(core, pod, /* was= */ false, facts->gated);
+    core->n_invalid += facts->invalid != NULL;
     map_set(&core->pods, facts->uid, pod);
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
@@ -369,6 +388,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
         timer_stop(core, &pod->timers[i]);
     pod_reject(core, pod, false);
     gate_seen(core, pod, pod->facts->gated, /* is= */ false);
+    core->n_invalid -= pod->facts->invalid != NULL;
     map_remove(&core->pods, pod->facts->uid);
     cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
     if (map_get(&core->names, key) == pod)
@@ -528,6 +548,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         shunning_begin(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
     gate_seen(core, pod, old->gated, facts->gated);
+    core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
     if (!str_eq(old->awaits_group, facts->awaits_group))
         pod->told = REASON_NONE; /* of another sentence */
     gang_pod_facts_free(old);

@@ -23,14 +23,6 @@ static bool tolerated(const struct gang_pod_facts *pod, const char *key, const c
     return false;
 }
 
-static bool contains(char *const *values, size_t n, const char *value)
-{
-    for (size_t i = 0; i < n; i++)
-        if (strcmp(values[i], value) == 0)
-            return true;
-    return false;
-}
-
 static bool parse_integer(const char *text, int64_t *ret)
 {
     char *end;
@@ -56,9 +48,9 @@ static bool value_matches(const struct gang_requirement *r, const char *value)
 {
     switch (r->op) {
     case MATCH_IN:
-        return value && contains(r->values, r->n_values, value);
+        return value && gang_texts_have(r->values, r->n_values, value);
     case MATCH_NOT_IN:
-        return !value || !contains(r->values, r->n_values, value);
+        return !value || !gang_texts_have(r->values, r->n_values, value);
     case MATCH_EXISTS:
         return value != NULL;
     case MATCH_NOT_EXISTS:
@@ -157,6 +149,34 @@ bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b)
     if (a->port != b->port || strcmp(a->protocol, b->protocol) != 0)
         return false;
     return any_address(a->ip) || any_address(b->ip) || strcmp(a->ip, b->ip) == 0;
+}
+
+/* The first of the ports, which are in order, that is not below this one. */
+static size_t first_port(const struct gang_port *ports, size_t n, int32_t port)
+{
+    size_t low = 0;
+    while (low < n) {
+        size_t middle = (low + n) / 2;
+        if (ports[middle].port < port)
+            low = middle + 1;
+        else
+            n = middle;
+    }
+    return low;
+}
+
+bool gang_pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
+{
+    const struct gang_pod_facts *few = a->n_host_ports < b->n_host_ports ? a : b;
+    const struct gang_pod_facts *many = few == a ? b : a;
+    for (size_t i = 0; i < few->n_host_ports; i++) {
+        const struct gang_port *p = &few->host_ports[i], *other = many->host_ports;
+        size_t at = first_port(other, many->n_host_ports, p->port);
+        for (; at < many->n_host_ports && other[at].port == p->port; at++)
+            if (gang_ports_conflict(p, &other[at]))
+                return true;
+    }
+    return false;
 }
 
 /* Source: pkg/apis/core/v1/helper IsExtendedResourceName (quota prefixes cannot occur in requests).

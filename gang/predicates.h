@@ -10,15 +10,6 @@
 
 #include "gang/facts.h"
 
-/*
- * What the scheduler charges for a pod, appended to *ret (which the caller frees with
- * gang_amounts_done): the larger of the containers' sum (with sidecars) and each init step,
- * pod-level requests in place of the sums they name, plus overhead. Without "pods": that is always
- * one. Source: component-helpers/resource PodRequests.
- */
-void gang_pod_requests(const struct gang_pod_facts *pod, struct gang_amounts *ret);
-void gang_amounts_done(struct gang_amounts *a);
-
 /* Why kube-scheduler refuses a node: the plugin of its own, or something that muster has no rule
  * for. */
 #define GANG_PREDICATES(X)                                                                         \
@@ -58,6 +49,8 @@ bool gang_label_matches(const struct gang_requirement *r, const struct gang_kvs 
 
 /* Whether two host ports collide (NodePorts): same protocol and port, same IP or either 0.0.0.0. */
 bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b);
+/* The same of any of two pods' host ports. */
+bool gang_pods_conflict(const struct gang_pod_facts *a, const struct gang_pod_facts *b);
 
 /* A device: an extended resource (its name has a domain outside kubernetes.io), such as
  * nvidia.com/gpu. */

@@ -1,87 +1,118 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gang/predicates.h"
+#include "gang/requests.h"
 
-static int64_t *slot_of(struct gang_amounts *a, const char *resource)
+/* Most pods name so few resources that a look at each is the fastest. */
+#define INDEXED_FROM 16
+
+static int64_t sum_of(int64_t a, int64_t b)
 {
-    for (size_t i = 0; i < a->n; i++)
-        if (strcmp(a->items[i].resource, resource) == 0)
-            return &a->items[i].amount;
-    gang_amounts_add(a, resource, 0);
-    return &a->items[a->n - 1].amount;
+    int64_t sum;
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-static void add_all(struct gang_amounts *to, const struct gang_amounts *from)
+/* The place of the resource; r->n: it has none. */
+static size_t find(const struct gang_requests *r, const char *resource)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        int64_t *have = slot_of(to, from->items[i].resource);
-        if (__builtin_add_overflow(*have, from->items[i].amount, have))
-            *have = INT64_MAX;
+    if (r->n >= INDEXED_FROM) {
+        uintptr_t known = (uintptr_t)map_get(&r->index, resource);
+        return known ? known - 1 : r->n;
+    }
+    size_t at = 0;
+    while (at < r->n && strcmp(r->items[at].resource, resource) != 0)
+        at++;
+    return at;
+}
+
+static void index_item(struct gang_requests *r, size_t at)
+{
+    map_set(&r->index, r->items[at].resource, (void *)((uintptr_t)at + 1));
+}
+
+static size_t find_or_add(struct gang_requests *r, const char *resource)
+{
+    size_t at = find(r, resource);
+    if (at < r->n)
+        return at;
+    GROW(r->items, r->cap, r->n + 1);
+    r->items[r->n++] = (struct request_sum){.resource = xstrdup(resource)};
+    if (r->n > INDEXED_FROM)
+        index_item(r, at);
+    else if (r->n == INDEXED_FROM)
+        for (size_t i = 0; i < r->n; i++)
+            index_item(r, i);
+    return at;
+}
+
+void gang_requests_ask(struct gang_requests *r, const char *resource, int64_t amount)
+{
+    size_t at = find_or_add(r, resource);
+    struct request_sum *s = &r->items[at];
+    if (!s->asked) {
+        GROW(r->asked, r->cap_asked, r->n_asked + 1);
+        r->asked[r->n_asked++] = at;
+        s->asked = true;
+        s->own = amount;
+    } else if (s->own < amount) {
+        s->own = amount;
     }
 }
 
-static void max_all(struct gang_amounts *to, const struct gang_amounts *from)
+/* An init step needs itself and the sidecars before it. Of a resource that the container does not
+ * ask for nothing changes: its peak covers the sidecars already. */
+void gang_requests_container(struct gang_requests *r, enum gang_container_kind kind)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        int64_t *have = slot_of(to, from->items[i].resource);
-        if (from->items[i].amount > *have)
-            *have = from->items[i].amount;
+    for (size_t i = 0; i < r->n_asked; i++) {
+        struct request_sum *s = &r->items[r->asked[i]];
+        int64_t step = s->own;
+        if (kind != CONTAINER_INIT)
+            s->total = sum_of(s->total, s->own);
+        if (kind == CONTAINER_SIDECAR)
+            step = s->sidecars = sum_of(s->sidecars, s->own);
+        else if (kind == CONTAINER_INIT)
+            step = sum_of(s->own, s->sidecars);
+        if (kind != CONTAINER_REGULAR && step > s->peak)
+            s->peak = step;
+        s->asked = false;
     }
+    r->n_asked = 0;
 }
 
-void gang_amounts_done(struct gang_amounts *a)
+static int64_t charged(const struct request_sum *s)
 {
-    for (size_t i = 0; i < a->n; i++)
-        free(a->items[i].resource);
-    free(a->items);
-    *a = (struct gang_amounts){NULL, 0};
+    return s->total > s->peak ? s->total : s->peak;
 }
 
-/* What one container counts for: the larger of its spec and, for those that may be resized in
- * place, what its status says is allocated or in force. */
-static void container_requests(const struct gang_container *c, struct gang_amounts *ret)
+int64_t gang_requests_get(const struct gang_requests *r, const char *resource)
 {
-    add_all(ret, &c->requests);
-    if (!c->init || c->sidecar)
-        max_all(ret, &c->status);
+    size_t at = find(r, resource);
+    return at < r->n ? charged(&r->items[at]) : -1;
 }
 
-/* Source: AggregateContainerRequests. An init step needs itself plus the sidecars before it. */
-static void sum_containers(const struct gang_pod_facts *pod, struct gang_amounts *total)
+void gang_requests_set(struct gang_requests *r, const char *resource, int64_t amount)
 {
-    struct gang_amounts sidecars = {NULL, 0}, init_peak = {NULL, 0};
-    for (size_t i = 0; i < pod->n_containers; i++) {
-        const struct gang_container *c = &pod->containers[i];
-        struct gang_amounts own = {NULL, 0};
-        container_requests(c, &own);
-        if (!c->init) {
-            add_all(total, &own);
-        } else if (c->sidecar) {
-            add_all(total, &own);
-            add_all(&sidecars, &own);
-            max_all(&init_peak, &sidecars);
-        } else {
-            add_all(&own, &sidecars);
-            max_all(&init_peak, &own);
-        }
-        gang_amounts_done(&own);
-    }
-    max_all(total, &init_peak);
-    gang_amounts_done(&sidecars);
-    gang_amounts_done(&init_peak);
+    size_t at = find_or_add(r, resource);
+    struct request_sum *s = &r->items[at];
+    s->total = amount;
+    s->peak = 0;
 }
 
-static bool pod_level_counts(const char *resource)
+void gang_requests_add(struct gang_requests *r, const char *resource, int64_t amount)
 {
-    return strcmp(resource, "cpu") == 0 || strcmp(resource, "memory") == 0 ||
-           strncmp(resource, "hugepages-", 10) == 0;
+    int64_t have = gang_requests_get(r, resource);
+    gang_requests_set(r, resource, have < 0 ? amount : sum_of(have, amount));
 }
 
-void gang_pod_requests(const struct gang_pod_facts *pod, struct gang_amounts *ret)
+void gang_requests_end(struct gang_requests *r, struct gang_amounts *ret)
 {
-    sum_containers(pod, ret);
-    if (pod->has_pod_level)
-        for (size_t i = 0; i < pod->pod_level.n; i++)
-            if (pod_level_counts(pod->pod_level.items[i].resource))
-                *slot_of(ret, pod->pod_level.items[i].resource) = pod->pod_level.items[i].amount;
-    add_all(ret, &pod->overhead);
+    if (ret)
+        *ret = (struct gang_amounts){xcalloc(r->n, sizeof *ret->items), r->n};
+    for (size_t i = 0; i < r->n; i++)
+        if (ret)
+            ret->items[i] = (struct gang_amount){r->items[i].resource, charged(&r->items[i])};
+        else
+            free(r->items[i].resource);
+    free(r->items);
+    free(r->asked);
+    map_done(&r->index);
+    *r = (struct gang_requests){0};
 }

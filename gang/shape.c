@@ -151,19 +151,18 @@ static void key_needs(struct buf *b, const struct gang_core *core, const struct 
 static void shape_needs(struct gang_core *core, const struct gang_pod_facts *facts,
                         struct need **ret, size_t *ret_n)
 {
-    struct gang_amounts total = {NULL, 0};
-    gang_pod_requests(facts, &total);
-    struct need *needs = xcalloc(total.n + 1, sizeof *needs);
+    const struct gang_amounts *total = &facts->requests;
+    struct need *needs = xcalloc(total->n + 1, sizeof *needs);
     size_t n = 0;
     needs[n++] = (struct need){resource_ref(core, "pods"), 1};
-    for (size_t i = 0; i < total.n; i++) {
-        if (total.items[i].amount > AMOUNT_MAX)
-            total.items[i].amount = AMOUNT_MAX;
-        if (total.items[i].amount > 0)
-            needs[n++] =
-                (struct need){resource_ref(core, total.items[i].resource), total.items[i].amount};
+    for (size_t i = 0; i < total->n; i++) {
+        int64_t amount = total->items[i].amount;
+        bool none = shape_is_partial(facts) && !map_get(&core->offered, total->items[i].resource);
+        if (amount <= 0 || none)
+            continue;
+        needs[n++] = (struct need){resource_ref(core, total->items[i].resource),
+                                   amount < AMOUNT_MAX ? amount : AMOUNT_MAX};
     }
-    gang_amounts_done(&total);
     qsort(needs, n, sizeof *needs, by_resource);
     *ret = needs;
     *ret_n = n;

@@ -114,6 +114,7 @@ void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
     ret->express = core->config.express && !core->model.wrong;
     ret->nodes = map_count(&core->nodes);
     ret->gated = core->n_gated;
+    ret->invalid = core->n_invalid;
     ret->pods = map_count(&core->pods);
     list_for_each (gang, &core->gangs, struct gang, in_core)
         ret->gangs[gang->state]++;

@@ -89,8 +89,11 @@ static int set_node(void *feed, json_t *object, struct err *err)
     struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = decode_node(object, err)};
     if (!ev.node)
         return -1;
+    bool whole = !ev.node->invalid;
+    if (!whole)
+        err_set(err, ERR_INVALID, "node %s: %s", ev.node->name, ev.node->invalid);
     post(api_of(feed), &ev);
-    return 0;
+    return whole ? 0 : 1;
 }
 
 static void node_gone(void *feed, const char *ns, const char *name)
@@ -112,9 +115,12 @@ static int take_pod(struct api *a, json_t *object, struct err *err)
         cleanup_free char *owners = dialect_owners(object);
         groups_linked(a->groups, &ev.pod->group, owners);
     }
+    bool whole = !ev.pod->invalid;
+    if (!whole)
+        err_set(err, ERR_INVALID, "%s", ev.pod->invalid);
     ev.pod = gang_pod_facts_pack(ev.pod);
     post(a, &ev);
-    return 0;
+    return whole ? 0 : 1;
 }
 
 static int set_pod(void *feed, json_t *object, struct err *err)

@@ -91,9 +91,9 @@ void cache_remove_node(struct builtin *b, const char *name)
 
 static void add_requests(struct sched_node *node, const struct sched_pod *pod, int sign)
 {
-    for (size_t i = 0; i < pod->requests.n; i++)
-        *amount_in(&node->used, pod->requests.items[i].resource) +=
-            sign * pod->requests.items[i].amount;
+    for (size_t i = 0; i < pod->facts->requests.n; i++)
+        *amount_in(&node->used, pod->facts->requests.items[i].resource) +=
+            sign * pod->facts->requests.items[i].amount;
     node->n_pods += sign;
 }
 
@@ -139,7 +139,7 @@ static int64_t nominated_amount(const struct sched_pod *pod, const struct sched_
     list_for_each (other, (struct list *)(uintptr_t)&node->nominated, struct sched_pod, nominated) {
         if (other == pod || other->facts->priority < pod->facts->priority)
             continue;
-        sum += resource ? gang_amounts_get(&other->requests, resource) : 1;
+        sum += resource ? gang_amounts_get(&other->facts->requests, resource) : 1;
     }
     return sum;
 }
@@ -149,10 +149,8 @@ static bool port_taken(const struct sched_pod *pod, const struct sched_node *nod
     if (!pod->facts->n_host_ports)
         return false;
     list_for_each (other, (struct list *)(uintptr_t)&node->pods, struct sched_pod, on_node) {
-        for (size_t i = 0; i < pod->facts->n_host_ports; i++)
-            for (size_t j = 0; j < other->facts->n_host_ports; j++)
-                if (gang_ports_conflict(&pod->facts->host_ports[i], &other->facts->host_ports[j]))
-                    return true;
+        if (gang_pods_conflict(pod->facts, other->facts))
+            return true;
     }
     return false;
 }
@@ -170,8 +168,8 @@ const char *cache_refusal(const struct sched_pod *pod, const struct sched_node *
     const struct gang_amounts *room = &node->facts->allocatable;
     if (node->n_pods + nominated_amount(pod, node, NULL) + 1 > gang_amounts_get(room, "pods"))
         return "Too many pods";
-    for (size_t i = 0; i < pod->requests.n; i++) {
-        const struct gang_amount *r = &pod->requests.items[i];
+    for (size_t i = 0; i < pod->facts->requests.n; i++) {
+        const struct gang_amount *r = &pod->facts->requests.items[i];
         int64_t used = gang_amounts_get(&node->used, r->resource);
         if (r->amount > 0 && r->amount > gang_amounts_get(room, r->resource) - used -
                                              nominated_amount(pod, node, r->resource)) {
@@ -190,7 +188,7 @@ int cache_score(const struct sched_pod *pod, const struct sched_node *node)
     for (size_t i = 0; i < ARRAY_SIZE(resources); i++) {
         int64_t all = gang_amounts_get(&node->facts->allocatable, resources[i]);
         int64_t used = gang_amounts_get(&node->used, resources[i]) +
-                       gang_amounts_get(&pod->requests, resources[i]);
+                       gang_amounts_get(&pod->facts->requests, resources[i]);
         if (all > 0 && used < all)
             sum += (int64_t)((__int128)(all - used) * 100 / all);
     }

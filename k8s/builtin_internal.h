@@ -76,7 +76,6 @@ struct sched_pod {
     struct heap_node wake; /* end of ERROR_BACKOFF; flush of UNSCHEDULABLE; ASSUMED: HTTP timeout */
     json_t *json;          /* as the watch showed it last */
     struct gang_pod_facts *facts;
-    struct gang_amounts requests;
     usec_t stamp; /* queue order among equal priorities */
     uint64_t seq;
     int rejections, errors;  /* in a row; they set the backoff */

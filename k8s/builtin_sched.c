@@ -115,7 +115,6 @@ static void pod_free(struct sched_pod *pod)
 {
     json_decref(pod->json);
     gang_pod_facts_free(pod->facts);
-    gang_amounts_done(&pod->requests);
     free(pod->message);
     free(pod->node_name);
     free(pod);
@@ -142,8 +141,6 @@ static void take_facts(struct sched_pod *pod, json_t *json)
     pod->json = json_incref(json);
     gang_pod_facts_free(pod->facts);
     pod->facts = decode_pod(json, NULL); /* decoded before, for the core: it cannot fail */
-    gang_amounts_done(&pod->requests);
-    gang_pod_requests(pod->facts, &pod->requests);
 }
 
 /* Bound, by whomever. */

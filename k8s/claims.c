@@ -180,12 +180,15 @@ static void claim_bind(struct claims *c, struct claim *k, const char *volume)
         volume_sweep(c, before);
 }
 
-/* A string that may be absent, null or empty: then NULL. */
+/* No object has a longer name. */
+#define MAX_NAME 253
+
+/* A string that may be absent, null, empty, or no name: then NULL. */
 static int read_name(const json_t *object, const char *key, const char **ret, struct err *err)
 {
     if (field_string(object, key, ret, err) < 0)
         return -1;
-    if (*ret && !**ret)
+    if (*ret && (!**ret || strlen(*ret) > MAX_NAME))
         *ret = NULL;
     return 0;
 }
@@ -245,6 +248,15 @@ static void volume_limit(struct claims *c, const char *name, json_t *required)
 
 static int check_terms(const json_t *required, struct err *err)
 {
+    struct decode_length length = {0};
+    decode_node_length(required, &length);
+    bool long_rules = length.rules > BOUND_VOLUME_RULES;
+    if (long_rules || length.values > BOUND_VOLUME_VALUES) {
+        cleanup_free char *text =
+            gang_bound_exceeded(long_rules ? OVER_VOLUME_RULES : OVER_VOLUME_VALUES,
+                                long_rules ? length.rules : length.values);
+        return err_set(err, ERR_INVALID, "%s", text);
+    }
     struct gang_claim_facts *f = gang_claim_facts_new();
     int r = decode_node_terms(required, &f->terms, &f->n_terms, err);
     gang_claim_facts_free(f);

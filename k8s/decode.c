@@ -74,15 +74,18 @@ static int decode_taint(const json_t *json, struct gang_taint *t, struct err *er
     return decode_taint_effect(effect, &t->effect, err);
 }
 
-static int decode_node_spec(const json_t *node, struct gang_node_facts *f, struct err *err)
+/* Of a node with too many taints muster plans nothing there that does not tolerate a cordon. */
+static int decode_taints(const json_t *spec, struct gang_node_facts *f, struct err *err)
 {
-    const json_t *spec = NULL, *taints = NULL;
-    if (field_object(node, "spec", &spec, err) < 0)
-        return -1;
-    if (field_bool(spec, "unschedulable", &f->unschedulable, err) < 0 ||
-        field_array(spec, "taints", &taints, err) < 0)
+    const json_t *taints = NULL;
+    if (field_whole_array(spec, "taints", &taints, err) < 0)
         return err_wrap(err, "spec");
     size_t n = json_array_size(taints);
+    if (n > BOUND_NODE_TAINTS) {
+        f->invalid = gang_bound_exceeded(OVER_NODE_TAINTS, n);
+        f->unschedulable = true;
+        return 0;
+    }
     f->taints = xcalloc(n, sizeof *f->taints);
     for (size_t i = 0; i < n; i++) {
         f->n_taints = i + 1;
@@ -92,15 +95,42 @@ static int decode_node_spec(const json_t *node, struct gang_node_facts *f, struc
     return 0;
 }
 
+static int decode_node_spec(const json_t *node, struct gang_node_facts *f, struct err *err)
+{
+    const json_t *spec = NULL;
+    if (field_object(node, "spec", &spec, err) < 0)
+        return -1;
+    if (field_bool(spec, "unschedulable", &f->unschedulable, err) < 0)
+        return err_wrap(err, "spec");
+    return decode_taints(spec, f, err);
+}
+
+/* Kubernetes' own resources first: of those the pods that run there are counted. */
+static void bound_resources(struct gang_node_facts *f)
+{
+    struct gang_amounts all = f->allocatable;
+    if (all.n <= BOUND_NODE_RESOURCES)
+        return;
+    free(f->invalid);
+    f->invalid = gang_bound_exceeded(OVER_NODE_RESOURCES, all.n);
+    f->allocatable = (struct gang_amounts){NULL, 0};
+    for (int devices = 0; devices < 2; devices++)
+        for (size_t i = 0; i < all.n && f->allocatable.n < BOUND_NODE_RESOURCES; i++)
+            if ((strchr(all.items[i].resource, '/') != NULL) == devices)
+                gang_amounts_add(&f->allocatable, all.items[i].resource, all.items[i].amount);
+    gang_amounts_done(&all);
+}
+
 /* A node without allocatable offers its capacity. Source: SetDefaults_NodeStatus. */
 static int decode_node_status(const json_t *node, struct gang_node_facts *f, struct err *err)
 {
     const json_t *status = NULL, *allocatable = NULL;
     if (field_object(node, "status", &status, err) < 0)
         return -1;
-    if (field_object(status, "allocatable", &allocatable, err) < 0 ||
+    if (field_whole_object(status, "allocatable", &allocatable, err) < 0 ||
         field_amounts(status, allocatable ? "allocatable" : "capacity", &f->allocatable, err) < 0)
         return err_wrap(err, "status");
+    bound_resources(f);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 #ifndef MUSTER_K8S_DECODE_INTERNAL_H
 #define MUSTER_K8S_DECODE_INTERNAL_H
 
+#include "gang/bounds.h"
 #include "k8s/field.h"
 
 /* Borrowed from the object. */
@@ -31,8 +32,25 @@ int decode_label_selector(const json_t *selector, struct gang_term *term, struct
  * error. */
 int decode_node_terms(const json_t *selector, struct gang_term **ret, size_t *ret_n,
                       struct err *err);
-/* affinity and topologySpreadConstraints; the pod's labels are to be there already. */
-int decode_rules(const json_t *spec, struct gang_pod_facts *f, struct err *err);
+/* How long a NodeSelector is, in `more` beside what is there already: terms and requirements, and
+ * values. */
+struct decode_length {
+    size_t rules, values;
+};
+void decode_node_length(const json_t *selector, struct decode_length *more);
+/* Parts of a pod's spec; what they read of it stays whatever they return. The pod's labels are to
+ * be there already. */
+int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err);
+int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err);
+/* Notes what cannot be read, in the error's words; the first note stays. Nothing here keeps a pod
+ * from being counted. */
+void decode_invalid(struct gang_pod_facts *f, const struct err *err);
+/* Whether so many are within the bound; notes it if not. */
+bool decode_within(struct gang_pod_facts *f, enum gang_bound bound, size_t n);
+/* What kube-scheduler charges for the pod, into f->requests. */
+void decode_requests(const json_t *spec, const json_t *status, struct gang_pod_facts *f);
+/* The condition of a pod of that type; NULL: there is none. */
+const json_t *decode_condition(const json_t *status, const char *type);
 /* Notes a constraint that is not in the facts; the first one noted stays. */
 void decode_beyond(struct gang_pod_facts *f, const char *what);
 /* What of the spec is not in the facts, of those fields that nothing else here reads. */

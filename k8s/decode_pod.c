@@ -4,247 +4,81 @@
  * here as well, because the built-in cluster has none: source k8s.io/kubernetes v1.36
  * pkg/apis/core/v1/defaults.go (SetDefaults_Pod, SetDefaults_PodSpec).
  */
-#include "gang/predicates.h"
 #include "k8s/decode.h"
 #include "k8s/decode_internal.h"
 
-static bool amounts_has(const struct gang_amounts *a, const char *resource)
+/* ---- what is not in the facts ---- */
+
+static void note_invalid(struct gang_pod_facts *f, const char *text)
 {
-    for (size_t i = 0; i < a->n; i++)
-        if (strcmp(a->items[i].resource, resource) == 0)
-            return true;
+    decode_beyond(f, "a field that muster cannot read whole");
+    if (f->invalid)
+        return;
+    f->invalid = xasprintf("pod %s/%s: %s", f->ns, f->name, text);
+    field_clean(f->invalid);
+}
+
+void decode_invalid(struct gang_pod_facts *f, const struct err *err)
+{
+    note_invalid(f, err->text);
+}
+
+bool decode_within(struct gang_pod_facts *f, enum gang_bound bound, size_t n)
+{
+    if (n <= gang_bounds[bound].most)
+        return true;
+    cleanup_free char *text = gang_bound_exceeded(bound, n);
+    note_invalid(f, text);
     return false;
 }
 
-/* Adds what is absent from *to. */
-static void amounts_default(struct gang_amounts *to, const struct gang_amounts *from)
-{
-    for (size_t i = 0; i < from->n; i++)
-        if (!amounts_has(to, from->items[i].resource))
-            gang_amounts_add(to, from->items[i].resource, from->items[i].amount);
-}
+/* ---- host ports ---- */
 
-static void amounts_max(struct gang_amounts *to, const struct gang_amounts *from)
+static int decode_port(const json_t *json, bool host_network, struct gang_pod_facts *f, size_t *cap,
+                       struct err *err)
 {
-    for (size_t i = 0; i < from->n; i++) {
-        size_t at = 0;
-        while (at < to->n && strcmp(to->items[at].resource, from->items[i].resource) != 0)
-            at++;
-        if (at == to->n)
-            gang_amounts_add(to, from->items[i].resource, from->items[i].amount);
-        else if (to->items[at].amount < from->items[i].amount)
-            to->items[at].amount = from->items[i].amount;
-    }
-}
-
-/* ---- containers ---- */
-
-static int decode_ports(const json_t *container, bool host_network, struct gang_pod_facts *f,
-                        struct err *err)
-{
-    const json_t *ports = NULL;
-    if (field_array(container, "ports", &ports, err) < 0)
+    const char *ip = NULL, *protocol = "TCP";
+    int64_t host = 0, inside = 0;
+    if (field_int(json, "hostPort", 0, 65535, &host, err) < 0 ||
+        field_int(json, "containerPort", 0, 65535, &inside, err) < 0 ||
+        field_string(json, "hostIP", &ip, err) < 0 ||
+        field_string(json, "protocol", &protocol, err) < 0)
         return -1;
-    for (size_t i = 0; i < json_array_size(ports); i++) {
-        const json_t *json = json_array_get(ports, i);
-        const char *ip = NULL, *protocol = "TCP";
-        int64_t host = 0, inside = 0;
-        if (field_int(json, "hostPort", 0, 65535, &host, err) < 0 ||
-            field_int(json, "containerPort", 0, 65535, &inside, err) < 0 ||
-            field_string(json, "hostIP", &ip, err) < 0 ||
-            field_string(json, "protocol", &protocol, err) < 0)
-            return err_wrap(err, "ports[%zu]", i);
-        if (!host && host_network)
-            host = inside;
-        if (!host)
-            continue;
-        if (f->n_host_ports == FIELD_MAX_ITEMS)
-            return err_set(err, ERR_INVALID, "ports: more than %d host ports", FIELD_MAX_ITEMS);
-        f->host_ports = xreallocarray(f->host_ports, f->n_host_ports + 1, sizeof *f->host_ports);
-        f->host_ports[f->n_host_ports++] =
-            (struct gang_port){ip && *ip ? xstrdup(ip) : NULL, xstrdup(protocol), (int32_t)host};
-    }
+    if (!host && host_network)
+        host = inside;
+    if (!host)
+        return 0;
+    GROW(f->host_ports, *cap, f->n_host_ports + 1);
+    f->host_ports[f->n_host_ports++] =
+        (struct gang_port){ip && *ip ? xstrdup(ip) : NULL, xstrdup(protocol), (int32_t)host};
     return 0;
 }
 
-static int decode_resources(const json_t *container, struct gang_amounts *requests, struct err *err)
+/* Source: schedutil.GetHostPorts: init containers that end do not keep their ports. */
+static int decode_ports(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
-    const json_t *resources = NULL;
-    if (field_object(container, "resources", &resources, err) < 0)
-        return -1;
-    struct gang_amounts limits = {NULL, 0};
-    int r = 0;
-    if (field_amounts(resources, "requests", requests, err) < 0 ||
-        field_amounts(resources, "limits", &limits, err) < 0)
-        r = err_wrap(err, "resources");
-    amounts_default(requests, &limits);
-    gang_amounts_done(&limits);
-    return r;
-}
-
-/* Over all containers; thousands would cost the core a second for each event of such a pod. */
-#define MAX_REQUESTS 512
-
-static int decode_container(const json_t *json, bool init, bool host_network,
-                            struct gang_pod_facts *f, struct err *err)
-{
-    const char *restart = NULL;
-    if (field_string(json, "restartPolicy", &restart, err) < 0)
-        return -1;
-    struct gang_container *c = &f->containers[f->n_containers++];
-    c->init = init;
-    c->sidecar = init && str_eq(restart, "Always");
-    if (decode_resources(json, &c->requests, err) < 0)
-        return -1;
-    /* Source: schedutil.GetHostPorts: init containers that end do not keep their ports. */
-    if (init && !c->sidecar)
-        return 0;
-    return decode_ports(json, host_network, f, err);
-}
-
-static int decode_containers(const json_t *spec, struct gang_pod_facts *f, struct err *err)
-{
-    const json_t *lists[2] = {NULL, NULL};
     static const char *const names[2] = {"initContainers", "containers"};
-    bool host_network = false;
-    if (field_bool(spec, "hostNetwork", &host_network, err) < 0 ||
-        field_array(spec, names[0], &lists[0], err) < 0 ||
-        field_array(spec, names[1], &lists[1], err) < 0)
-        return -1;
-    f->containers =
-        xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *f->containers);
-    size_t requests = 0;
-    for (size_t l = 0; l < 2; l++)
-        for (size_t i = 0; i < json_array_size(lists[l]); i++) {
-            if (decode_container(json_array_get(lists[l], i), l == 0, host_network, f, err) < 0)
-                return err_wrap(err, "%s[%zu]", names[l], i);
-            requests += f->containers[f->n_containers - 1].requests.n;
-        }
-    if (requests > MAX_REQUESTS)
-        return err_set(err, ERR_INVALID, "resources: %zu requests in all containers, more than %d",
-                       requests, MAX_REQUESTS);
-    return 0;
-}
-
-/* ---- resources beside the containers' own ---- */
-
-/*
- * spec.resources. Where only limits are written, requests default to what the containers ask for
- * (cpu and memory), else to the limit. Source: defaultPodRequests; defaultHugePagePodLimits is not
- * needed, its result equals the containers' sum. To be called before statuses are filled in.
- */
-static int decode_pod_level(const json_t *spec, struct gang_pod_facts *f, struct err *err)
-{
-    const json_t *resources = NULL;
-    if (field_object(spec, "resources", &resources, err) < 0)
-        return -1;
-    struct gang_amounts limits = {NULL, 0}, sum = {NULL, 0};
-    int r = 0;
-    if (field_amounts(resources, "requests", &f->pod_level, err) < 0 ||
-        field_amounts(resources, "limits", &limits, err) < 0) {
-        r = err_wrap(err, "resources");
-    } else if (limits.n) {
-        gang_pod_requests(f, &sum);
-        for (size_t i = 0; i < sum.n; i++) {
-            const char *name = sum.items[i].resource;
-            if ((str_eq(name, "cpu") || str_eq(name, "memory")) &&
-                !amounts_has(&f->pod_level, name))
-                gang_amounts_add(&f->pod_level, name, sum.items[i].amount);
-        }
-        amounts_default(&f->pod_level, &limits);
-    }
-    f->has_pod_level = f->pod_level.n > 0;
-    gang_amounts_done(&limits);
-    gang_amounts_done(&sum);
-    return r;
-}
-
-/* The condition of that type; NULL: there is none. */
-static const json_t *condition_of(const json_t *status, const char *type)
-{
-    const json_t *conditions = json_object_get(status, "conditions");
-    for (size_t i = 0; i < json_array_size(conditions); i++)
-        if (str_eq(field_peek(json_array_get(conditions, i), "type", NULL), type))
-            return json_array_get(conditions, i);
-    return NULL;
-}
-
-/* Whether a resize was found impossible: then what is in force counts, not what is wished for.
- * Source: IsPodResizeInfeasible. */
-static bool resize_infeasible(const json_t *status)
-{
-    return str_eq(field_peek(condition_of(status, "PodResizePending"), "reason", NULL),
-                  "Infeasible");
-}
-
-/* What a status says is in force: the larger of its resources.requests and allocatedResources;
- * nothing where it carries no resources. Source: AggregateContainerRequests. */
-static int decode_in_force(const json_t *status, struct gang_amounts *ret, struct err *err)
-{
-    const json_t *resources = NULL;
-    if (field_object(status, "resources", &resources, err) < 0)
-        return -1;
-    if (!resources)
-        return 0;
-    struct gang_amounts allocated = {NULL, 0};
-    int r = 0;
-    if (field_amounts(resources, "requests", ret, err) < 0)
-        r = err_wrap(err, "resources");
-    else
-        r = field_amounts(status, "allocatedResources", &allocated, err);
-    amounts_max(ret, &allocated);
-    gang_amounts_done(&allocated);
-    return r;
-}
-
-static const json_t *status_of(const json_t *statuses, const char *name)
-{
-    for (size_t i = 0; name && i < json_array_size(statuses); i++)
-        if (str_eq(field_peek(json_array_get(statuses, i), "name", NULL), name))
-            return json_array_get(statuses, i);
-    return NULL;
-}
-
-static int decode_container_statuses(const json_t *spec, const json_t *status,
-                                     struct gang_pod_facts *f, struct err *err)
-{
-    static const char *const names[2][2] = {{"initContainers", "initContainerStatuses"},
-                                            {"containers", "containerStatuses"}};
-    bool infeasible = resize_infeasible(status);
-    size_t at = 0;
+    bool host_network = json_is_true(json_object_get(spec, "hostNetwork"));
+    size_t n = 0, cap = 0;
     for (size_t l = 0; l < 2; l++) {
-        const json_t *containers = json_object_get(spec, names[l][0]), *statuses = NULL;
-        if (field_array(status, names[l][1], &statuses, err) < 0)
-            return -1;
-        for (size_t i = 0; i < json_array_size(containers); i++) {
-            struct gang_container *c = &f->containers[at++];
-            const char *name = field_peek(json_array_get(containers, i), "name", NULL);
-            const json_t *own = status_of(statuses, name);
-            if (decode_in_force(own, &c->status, err) < 0)
-                return err_wrap(err, "%s of %s", names[l][1], name);
-            if (infeasible && json_object_get(own, "resources") && (!c->init || c->sidecar))
-                gang_amounts_done(&c->requests);
+        const json_t *list = json_object_get(spec, names[l]);
+        for (size_t i = 0; i < json_array_size(list); i++) {
+            const json_t *container = json_array_get(list, i), *ports = NULL;
+            if (l == 0 && !str_eq(field_peek(container, "restartPolicy", NULL), "Always"))
+                continue;
+            if (field_whole_array(container, "ports", &ports, err) < 0)
+                return err_wrap(err, "%s[%zu]", names[l], i);
+            for (size_t k = 0; k < json_array_size(ports); k++) {
+                n = f->n_host_ports;
+                if (n < BOUND_LEDGER_PORTS &&
+                    decode_port(json_array_get(ports, k), host_network, f, &cap, err) < 0)
+                    return err_wrap(err, "%s[%zu]: ports[%zu]", names[l], i, k);
+            }
         }
     }
+    gang_ports_sort(f->host_ports, f->n_host_ports);
+    decode_within(f, OVER_HOST_PORTS, f->n_host_ports);
     return 0;
-}
-
-/* Pod-level resources that were resized in place. Source: PodRequests, on since 1.36. */
-static int decode_pod_level_status(const json_t *status, struct gang_pod_facts *f, struct err *err)
-{
-    if (!f->has_pod_level)
-        return 0;
-    struct gang_amounts in_force = {NULL, 0};
-    int r = decode_in_force(status, &in_force, err);
-    bool infeasible = in_force.n && resize_infeasible(status);
-    for (size_t i = 0; i < f->pod_level.n; i++) {
-        struct gang_amount *a = &f->pod_level.items[i];
-        int64_t now = gang_amounts_get(&in_force, a->resource);
-        if (infeasible || now > a->amount)
-            a->amount = now;
-    }
-    gang_amounts_done(&in_force);
-    return r;
 }
 
 /* ---- where it may go ---- */
@@ -279,8 +113,10 @@ static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struc
 static int decode_tolerations(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *list = NULL;
-    if (field_array(spec, "tolerations", &list, err) < 0)
+    if (field_whole_array(spec, "tolerations", &list, err) < 0)
         return -1;
+    if (!decode_within(f, OVER_TOLERATIONS, json_array_size(list)))
+        return 0;
     f->tolerations = xcalloc(json_array_size(list), sizeof *f->tolerations);
     for (size_t i = 0; i < json_array_size(list); i++)
         if (decode_toleration(json_array_get(list, i), f, err) < 0)
@@ -288,21 +124,47 @@ static int decode_tolerations(const json_t *spec, struct gang_pod_facts *f, stru
     return 0;
 }
 
+/* nodeSelector and required node affinity: both or, beyond their bounds, neither. */
+static int decode_nodes(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *selector = NULL, *affinity = NULL, *node = NULL, *required = NULL;
+    if (field_whole_object(spec, "nodeSelector", &selector, err) < 0 ||
+        field_object(spec, "affinity", &affinity, err) < 0 ||
+        field_object(affinity, "nodeAffinity", &node, err) < 0 ||
+        field_object(node, "requiredDuringSchedulingIgnoredDuringExecution", &required, err) < 0)
+        return -1;
+    struct decode_length length = {.rules = json_object_size(selector)};
+    decode_node_length(required, &length);
+    if (!decode_within(f, OVER_NODE_RULES, length.rules) ||
+        !decode_within(f, OVER_NODE_VALUES, length.values))
+        return 0;
+    f->has_affinity = required != NULL;
+    if (field_kvs(spec, "nodeSelector", &f->node_selector, err) < 0)
+        return -1;
+    if (decode_node_terms(required, &f->affinity, &f->n_affinity, err) < 0)
+        return err_wrap(err, "affinity: required node affinity");
+    return 0;
+}
+
 /* ---- the pod ---- */
+
+/* So many names are kept, to be shown. */
+#define MAX_GATES 16
 
 static int decode_gates(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *gates = NULL;
-    if (field_array(spec, "schedulingGates", &gates, err) < 0)
+    if (field_whole_array(spec, "schedulingGates", &gates, err) < 0)
         return -1;
-    f->gates = xcalloc(json_array_size(gates), sizeof *f->gates);
-    for (size_t i = 0; i < json_array_size(gates); i++) {
+    size_t n = json_array_size(gates), most = n < MAX_GATES ? n : MAX_GATES;
+    f->gates = xcalloc(most, sizeof *f->gates);
+    for (size_t i = 0; i < n; i++) {
         const char *name = "";
         if (field_string(json_array_get(gates, i), "name", &name, err) < 0)
             return err_wrap(err, "schedulingGates[%zu]", i);
         if (str_eq(name, GANG_GATE))
             f->gated = true;
-        else
+        else if (f->n_gates < most)
             f->gates[f->n_gates++] = xstrdup(name);
     }
     return 0;
@@ -330,39 +192,42 @@ static int claim_of(const json_t *volume, const char *pod, char **ret, struct er
 static int decode_claims(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *volumes = NULL, *claims = NULL;
-    if (field_array(spec, "volumes", &volumes, err) < 0 ||
-        field_array(spec, "resourceClaims", &claims, err) < 0)
+    if (field_whole_array(spec, "volumes", &volumes, err) < 0 ||
+        field_whole_array(spec, "resourceClaims", &claims, err) < 0)
         return -1;
-    f->claims = xcalloc(json_array_size(volumes), sizeof *f->claims);
-    for (size_t i = 0; i < json_array_size(volumes); i++) {
-        if (claim_of(json_array_get(volumes, i), f->name, &f->claims[f->n_claims], err) < 0)
-            return err_wrap(err, "volumes[%zu]", i);
-        f->n_claims += f->claims[f->n_claims] != NULL;
-    }
     f->has_resource_claims = json_array_size(claims) > 0;
-    f->has_pvc = f->n_claims > 0 || f->has_resource_claims;
+    size_t n = 0;
+    size_t most = json_array_size(volumes) < BOUND_CLAIMS ? json_array_size(volumes) : BOUND_CLAIMS;
+    f->claims = xcalloc(most, sizeof *f->claims);
+    for (size_t i = 0; i < json_array_size(volumes); i++) {
+        char *name = NULL;
+        if (claim_of(json_array_get(volumes, i), f->name, &name, err) < 0)
+            return err_wrap(err, "volumes[%zu]", i);
+        if (name && n++ < most)
+            f->claims[f->n_claims++] = STEAL(name);
+        free(name);
+    }
+    f->has_pvc = n > 0 || f->has_resource_claims;
+    decode_within(f, OVER_CLAIMS, n);
     return 0;
 }
 
-static int decode_spec(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+static int decode_names(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     int64_t priority = 0;
     f->scheduler = xstrdup("default-scheduler");
-    if (field_copy(spec, "nodeName", &f->node, err) < 0 ||
-        field_copy(spec, "schedulerName", &f->scheduler, err) < 0 ||
-        field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0 ||
-        field_amounts(spec, "overhead", &f->overhead, err) < 0 ||
-        field_kvs(spec, "nodeSelector", &f->node_selector, err) < 0 ||
-        decode_gates(spec, f, err) < 0 || decode_claims(spec, f, err) < 0 ||
-        decode_rules(spec, f, err) < 0 || decode_tolerations(spec, f, err) < 0)
+    if (field_copy(spec, "nodeName", &f->node, err) < 0)
         return -1;
-    f->priority = (int32_t)priority;
     if (f->node && !*f->node)
         free(STEAL(f->node));
-    decode_exactness(spec, f);
+    if (field_copy(spec, "schedulerName", &f->scheduler, err) < 0 ||
+        field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0)
+        return -1;
+    f->priority = (int32_t)priority;
     return 0;
 }
 
+/* One that is not known is no end. */
 static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
 {
     static const char *const names[] = {
@@ -376,6 +241,7 @@ static int decode_phase(const char *text, enum gang_phase *ret, struct err *err)
             *ret = (enum gang_phase)i;
             return 0;
         }
+    *ret = PHASE_UNKNOWN;
     return err_set(err, ERR_INVALID, "phase \"%.40s\" is not known", text);
 }
 
@@ -409,7 +275,7 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
         return -1;
     if (f->nominated && !*f->nominated)
         free(STEAL(f->nominated));
-    const json_t *scheduled = condition_of(status, "PodScheduled");
+    const json_t *scheduled = decode_condition(status, "PodScheduled");
     f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
                        str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
     if (f->unschedulable)
@@ -417,29 +283,43 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
     return 0;
 }
 
-static int decode_body(const json_t *pod, struct gang_pod_facts *f, struct err *err)
+/* What of one part cannot be read does not keep the others from being read. */
+static void decode_spec(const json_t *spec, struct gang_pod_facts *f)
 {
-    const json_t *spec = NULL, *status = NULL;
-    if (field_object(pod, "spec", &spec, err) < 0 || field_object(pod, "status", &status, err) < 0)
-        return -1;
-    /* The order matters: pod-level defaults are made of the containers without their statuses. */
-    if (decode_containers(spec, f, err) < 0 || decode_pod_level(spec, f, err) < 0 ||
-        decode_spec(spec, f, err) < 0)
-        return err_wrap(err, "spec");
-    if (decode_container_statuses(spec, status, f, err) < 0 ||
-        decode_pod_level_status(status, f, err) < 0 || decode_status(status, f, err) < 0)
-        return err_wrap(err, "status");
-    return 0;
+    static int (*const parts[])(const json_t *spec, struct gang_pod_facts *f, struct err *err) = {
+        decode_names,       decode_nodes,  decode_anti_affinity, decode_spreads,
+        decode_tolerations, decode_claims, decode_gates,         decode_ports};
+    struct err err;
+    for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+        if (parts[i](spec, f, &err) < 0) {
+            err_wrap(&err, "spec");
+            decode_invalid(f, &err);
+        }
+    decode_exactness(spec, f);
 }
 
-/* Nothing here may keep a pod from being counted: what is beyond all bounds is passed over. */
+static void decode_body(const json_t *pod, struct gang_pod_facts *f)
+{
+    const json_t *spec = NULL, *status = NULL;
+    struct err err;
+    if (field_whole_object(pod, "spec", &spec, &err) < 0 ||
+        field_whole_object(pod, "status", &status, &err) < 0)
+        decode_invalid(f, &err);
+    decode_spec(spec, f);
+    decode_requests(spec, status, f);
+    if (decode_status(status, f, &err) < 0) {
+        err_wrap(&err, "status");
+        decode_invalid(f, &err);
+    }
+}
+
 static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
 {
     const char *key;
     json_t *value;
     json_object_foreach(json_object_get(metadata, "labels"), key, value)
     {
-        if (json_is_string(value) && f->labels.n < FIELD_MAX_ITEMS)
+        if (json_is_string(value))
             gang_kvs_add(&f->labels, key, json_string_value(value));
         else
             decode_beyond(f, "labels that muster does not read");
@@ -455,9 +335,14 @@ static void decode_owners(const json_t *metadata, struct gang_pod_facts *f)
 
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
 {
-    struct decoded_metadata meta;
-    if (decode_metadata(pod, "pod", &meta, err) < 0)
+    struct decoded_metadata meta = {.name = NULL};
+    struct err unread = {.code = ERR_NONE};
+    bool whole = decode_metadata(pod, "pod", &meta, &unread) == 0;
+    if (!whole && !(meta.name && *meta.name && meta.uid)) {
+        if (err)
+            *err = unread;
         return NULL;
+    }
     if (!meta.uid || !*meta.uid) {
         err_set(err, ERR_INVALID, "pod %s/%s: metadata.uid is missing", meta.ns, meta.name);
         return NULL;
@@ -469,11 +354,11 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     f->version = decode_version(&meta);
     f->created = meta.created;
     f->deleting = field_peek(meta.json, "deletionTimestamp", NULL) != NULL;
+    if (!whole)
+        decode_invalid(f, &unread);
     decode_labels(meta.json, f);
     decode_owners(meta.json, f);
     decode_link(pod, &meta, f);
-    if (decode_body(pod, f, err) == 0)
-        return f;
-    err_wrap(err, "pod %s/%s", meta.ns, meta.name);
-    return gang_pod_facts_free(f);
+    decode_body(pod, f);
+    return f;
 }

@@ -6,28 +6,11 @@
  *
  * Of the rules between pods, those over hosts are read. Not modelled, and left to what the
  * scheduler offers: other topology keys, required pod affinity, a namespaceSelector that selects
- * some namespaces, and what exceeds MAX_RULES and MAX_VALUES, which no sane pod has but which each
- * node would be held against.
+ * some namespaces. Of a pod whose rules exceed a bound (gang/bounds.h) none is read: each node
+ * would be held against each of them.
  */
 #include "gang/rules.h"
 #include "k8s/decode_internal.h"
-
-#define MAX_RULES  32  /* of each kind, in one pod */
-#define MAX_VALUES 256 /* requirements and values, in all of them */
-
-/* ---- node affinity ---- */
-
-static int decode_node_affinity(const json_t *affinity, struct gang_pod_facts *f, struct err *err)
-{
-    const json_t *node = NULL, *required = NULL;
-    if (field_object(affinity, "nodeAffinity", &node, err) < 0 ||
-        field_object(node, "requiredDuringSchedulingIgnoredDuringExecution", &required, err) < 0)
-        return err_wrap(err, "affinity");
-    f->has_affinity = required != NULL;
-    if (decode_node_terms(required, &f->affinity, &f->n_affinity, err) < 0)
-        return err_wrap(err, "required node affinity");
-    return 0;
-}
 
 /* ---- selectors ---- */
 
@@ -76,7 +59,7 @@ static int merge_keys(const json_t *rule, const char *field, enum gang_match_op 
     const json_t *keys = NULL;
     if (field_array(rule, field, &keys, err) < 0)
         return -1;
-    for (size_t i = 0; i < json_array_size(keys); i++) {
+    for (size_t i = 0; i < json_array_size(keys) && term->n <= BOUND_POD_VALUES; i++) {
         const char *key = json_string_value(json_array_get(keys, i));
         if (!key)
             return err_set(err, ERR_INVALID, "%s[%zu] must be a string", field, i);
@@ -87,16 +70,44 @@ static int merge_keys(const json_t *rule, const char *field, enum gang_match_op 
     return 0;
 }
 
-/* Whether the last of so many rules may be kept, with what was kept before. */
-static bool within_bounds(const struct gang_selector *s, size_t rules, size_t *values)
+/* ---- how much there is ---- */
+
+static size_t selector_length(const json_t *selector)
 {
-    size_t n = s->term.n + s->n_namespaces;
-    for (size_t i = 0; i < s->term.n; i++)
-        n += s->term.items[i].n_values;
-    if (rules > MAX_RULES || n > MAX_VALUES - *values)
-        return false;
-    *values += n;
-    return true;
+    const json_t *labels = json_object_get(selector, "matchLabels");
+    const json_t *expressions = json_object_get(selector, "matchExpressions");
+    size_t n = 2 * json_object_size(labels) + json_array_size(expressions);
+    for (size_t i = 0; i < json_array_size(expressions); i++)
+        n += json_array_size(json_object_get(json_array_get(expressions, i), "values"));
+    return n;
+}
+
+/* Requirements, values and namespaces of a list of terms, or of constraints. */
+static size_t values_in(const json_t *list)
+{
+    static const char *const names[] = {"namespaces", "matchLabelKeys", "mismatchLabelKeys"};
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *json = json_array_get(list, i);
+        n += selector_length(json_object_get(json, "labelSelector"));
+        for (size_t k = 0; k < ARRAY_SIZE(names); k++)
+            n += json_array_size(json_object_get(json, names[k]));
+    }
+    return n;
+}
+
+static const json_t *required_terms(const json_t *spec, const char *kind)
+{
+    const json_t *affinity = json_object_get(json_object_get(spec, "affinity"), kind);
+    return json_object_get(affinity, "requiredDuringSchedulingIgnoredDuringExecution");
+}
+
+/* Both kinds count together. */
+static bool values_within(const json_t *spec, struct gang_pod_facts *f)
+{
+    return decode_within(f, OVER_POD_VALUES,
+                         values_in(required_terms(spec, "podAntiAffinity")) +
+                             values_in(json_object_get(spec, "topologySpreadConstraints")));
 }
 
 /* ---- anti-affinity ---- */
@@ -138,59 +149,60 @@ static int decode_apart(const json_t *json, const struct gang_kvs *labels, struc
 }
 
 /* A term that is not modelled, or not all of it: whom it selects is kept, or more than that. */
-static void shun(const json_t *json, struct gang_pod_facts *f, size_t *values)
+static void shun(const json_t *json, struct gang_pod_facts *f)
 {
-    struct gang_selector s = {.n_namespaces = 0};
     struct err err;
     int how;
     decode_beyond(f, "anti-affinity that is not over hosts");
     if (f->n_shuns == 0)
-        f->shuns = xcalloc(MAX_RULES, sizeof *f->shuns);
-    decode_apart(json, &f->labels, &s, &how, &err); /* it was read once already */
-    s.all_namespaces |= json_object_get(json, "namespaceSelector") != NULL;
-    if (!within_bounds(&s, f->n_shuns + 1, values)) {
-        gang_selector_done(&s);
-        s.all_namespaces = true;
-    }
-    if (f->n_shuns == MAX_RULES)
-        gang_selector_done(&f->shuns[--f->n_shuns]);
-    f->shuns[f->n_shuns++] = s;
+        f->shuns = xcalloc(BOUND_APART, sizeof *f->shuns);
+    struct gang_selector *s = &f->shuns[f->n_shuns++];
+    decode_apart(json, &f->labels, s, &how, &err); /* it was read once already */
+    s->all_namespaces |= json_object_get(json, "namespaceSelector") != NULL;
 }
 
-static int decode_anti_affinity(const json_t *affinity, struct gang_pod_facts *f, size_t *values,
-                                struct err *err)
+/* None of the terms is read: all pods of its namespace are selected, or all pods there are. */
+static void shun_all(const json_t *list, struct gang_pod_facts *f)
 {
-    const json_t *anti = NULL, *list = NULL;
-    if (field_object(affinity, "podAntiAffinity", &anti, err) < 0 ||
-        field_array(anti, "requiredDuringSchedulingIgnoredDuringExecution", &list, err) < 0)
+    bool wide = false;
+    for (size_t i = 0; i < json_array_size(list) && !wide; i++) {
+        const json_t *json = json_array_get(list, i);
+        wide = json_array_size(json_object_get(json, "namespaces")) > 0 ||
+               json_object_get(json, "namespaceSelector") != NULL;
+    }
+    f->shuns = xcalloc(1, sizeof *f->shuns);
+    f->shuns[f->n_shuns++].all_namespaces = wide;
+}
+
+int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err)
+{
+    const json_t *affinity = NULL, *anti = NULL, *list = NULL;
+    if (field_object(spec, "affinity", &affinity, err) < 0 ||
+        field_object(affinity, "podAntiAffinity", &anti, err) < 0 ||
+        field_whole_array(anti, "requiredDuringSchedulingIgnoredDuringExecution", &list, err) < 0)
         return err_wrap(err, "affinity");
+    if (json_array_size(required_terms(spec, "podAffinity")))
+        decode_beyond(f, "required pod affinity");
+    if (!decode_within(f, OVER_APART, json_array_size(list)) || !values_within(spec, f)) {
+        if (json_array_size(list))
+            shun_all(list, f);
+        return 0;
+    }
     f->apart = xcalloc(json_array_size(list), sizeof *f->apart);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *json = json_array_get(list, i);
         struct gang_selector *s = &f->apart[f->n_apart++];
         int how = SELECTS_NOBODY;
-        if (decode_apart(json, &f->labels, s, &how, err) < 0)
-            return err_wrap(err, "required pod anti-affinity[%zu]", i);
-        bool kept = how >= PARTLY && within_bounds(s, f->n_apart, values);
-        if (!kept) {
+        int r = decode_apart(json, &f->labels, s, &how, err);
+        if (r < 0 || how < PARTLY) {
             gang_selector_done(s);
             f->n_apart--;
         }
-        if (how != SELECTS_NOBODY && (how != MODELLED || !kept))
-            shun(json, f, values);
+        if (r < 0)
+            return err_wrap(err, "required pod anti-affinity[%zu]", i);
+        if (how != SELECTS_NOBODY && how != MODELLED)
+            shun(json, f);
     }
-    return 0;
-}
-
-static int decode_affinity_to_pods(const json_t *affinity, struct gang_pod_facts *f,
-                                   struct err *err)
-{
-    const json_t *to = NULL, *list = NULL;
-    if (field_object(affinity, "podAffinity", &to, err) < 0 ||
-        field_array(to, "requiredDuringSchedulingIgnoredDuringExecution", &list, err) < 0)
-        return err_wrap(err, "affinity");
-    if (json_array_size(list))
-        decode_beyond(f, "required pod affinity");
     return 0;
 }
 
@@ -221,14 +233,22 @@ static int decode_spread(const json_t *json, const struct gang_kvs *labels, stru
     return merge_keys(json, "matchLabelKeys", MATCH_IN, labels, &s->selector.term, err);
 }
 
+static bool has_key(const struct gang_spread *s, const char *key)
+{
+    for (size_t i = 0; i < s->n_keys; i++)
+        if (strcmp(s->keys[i], key) == 0)
+            return true;
+    return false;
+}
+
 /* A node counts only if it has the keys of all required spreads. */
 static void add_keys(const json_t *list, struct gang_spread *s)
 {
-    s->keys = xcalloc(MAX_RULES, sizeof *s->keys);
-    for (size_t i = 0; i < json_array_size(list) && s->n_keys < MAX_RULES; i++) {
+    s->keys = xcalloc(BOUND_SPREADS, sizeof *s->keys);
+    for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *other = json_array_get(list, i);
         const char *key = field_peek(other, "topologyKey", NULL);
-        if (key && is_required(other))
+        if (key && is_required(other) && !has_key(s, key))
             s->keys[s->n_keys++] = xstrdup(key);
     }
 }
@@ -239,13 +259,23 @@ static bool counts_none(const json_t *json, const struct gang_spread *s)
     return !json_is_object(json_object_get(json, "labelSelector")) || s->selector.term.n == 0;
 }
 
-static int decode_spreads(const json_t *spec, struct gang_pod_facts *f, size_t *values,
-                          struct err *err)
+static size_t count_required(const json_t *list)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        n += is_required(json_array_get(list, i));
+    return n;
+}
+
+int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err)
 {
     const json_t *list = NULL;
-    if (field_array(spec, "topologySpreadConstraints", &list, err) < 0)
+    if (field_whole_array(spec, "topologySpreadConstraints", &list, err) < 0)
         return -1;
-    f->spreads = xcalloc(json_array_size(list), sizeof *f->spreads);
+    size_t n = count_required(list);
+    if (!decode_within(f, OVER_SPREADS, n) || !values_within(spec, f))
+        return 0;
+    f->spreads = xcalloc(n, sizeof *f->spreads);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *json = json_array_get(list, i);
         if (!is_required(json))
@@ -255,31 +285,16 @@ static int decode_spreads(const json_t *spec, struct gang_pod_facts *f, size_t *
             continue;
         }
         struct gang_spread *s = &f->spreads[f->n_spreads++];
-        if (decode_spread(json, &f->labels, s, err) < 0)
-            return err_wrap(err, "topologySpreadConstraints[%zu]", i);
-        bool bounded = within_bounds(&s->selector, f->n_spreads, values);
-        if (!bounded)
-            decode_beyond(f, "more topology spread than muster reads");
-        if (counts_none(json, s)) /* what is left of it: the node must have the label */
+        int r = decode_spread(json, &f->labels, s, err);
+        if (r < 0 || counts_none(json, s)) { /* what is left of it: the node must have the label */
             decode_beyond(f, "topology spread that counts no pods");
-        if (counts_none(json, s) || !bounded) {
             gang_selector_done(&s->selector);
             f->n_spreads--;
-            continue;
+        } else {
+            add_keys(list, s);
         }
-        add_keys(list, s);
+        if (r < 0)
+            return err_wrap(err, "topologySpreadConstraints[%zu]", i);
     }
     return 0;
-}
-
-int decode_rules(const json_t *spec, struct gang_pod_facts *f, struct err *err)
-{
-    const json_t *affinity = NULL;
-    size_t values = 0;
-    if (field_object(spec, "affinity", &affinity, err) < 0 ||
-        decode_node_affinity(affinity, f, err) < 0 ||
-        decode_anti_affinity(affinity, f, &values, err) < 0 ||
-        decode_affinity_to_pods(affinity, f, err) < 0)
-        return -1;
-    return decode_spreads(spec, f, &values, err);
 }

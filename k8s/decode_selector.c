@@ -40,6 +40,7 @@ int decode_requirement(const json_t *json, bool on_name, struct gang_requirement
             return err_set(err, ERR_INVALID, "values[%zu] must be a string", i);
         r->values[r->n_values++] = xstrdup(v);
     }
+    gang_texts_sort(r->values, r->n_values);
     return 0;
 }
 
@@ -58,6 +59,20 @@ static int decode_term(const json_t *json, struct gang_term *term, struct err *e
                                    err) < 0)
                 return err_wrap(err, "%s[%zu]", names[l], i);
     return 0;
+}
+
+void decode_node_length(const json_t *selector, struct decode_length *more)
+{
+    static const char *const names[2] = {"matchExpressions", "matchFields"};
+    const json_t *terms = json_object_get(selector, "nodeSelectorTerms");
+    more->rules += json_array_size(terms);
+    for (size_t i = 0; i < json_array_size(terms); i++)
+        for (size_t l = 0; l < ARRAY_SIZE(names); l++) {
+            const json_t *list = json_object_get(json_array_get(terms, i), names[l]);
+            more->rules += json_array_size(list);
+            for (size_t k = 0; k < json_array_size(list); k++)
+                more->values += json_array_size(json_object_get(json_array_get(list, k), "values"));
+        }
 }
 
 int decode_node_terms(const json_t *selector, struct gang_term **ret, size_t *ret_n,

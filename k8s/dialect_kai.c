@@ -150,7 +150,7 @@ static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct
     facts->priority = (int32_t)priority;
     if (facts->parent && !*facts->parent)
         free(STEAL(facts->parent));
-    if (facts->parent && strchr(facts->parent, '/')) {
+    if (facts->parent && (strchr(facts->parent, '/') || strlen(facts->parent) > 253)) {
         char q[FIELD_QUOTED];
         field_quote(facts->parent, q);
         free(STEAL(facts->parent));

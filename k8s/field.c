@@ -70,31 +70,50 @@ int field_int(const json_t *object, const char *key, int64_t min, int64_t max, i
     return 0;
 }
 
-int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
+int field_whole_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
 {
     const json_t *v = lookup(object, key);
     if (!v)
         return 0;
     if (!json_is_object(v))
         return wrong_type(key, v, "an object", err);
-    if (json_object_size(v) > FIELD_MAX_ITEMS)
-        return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key,
-                       json_object_size(v), FIELD_MAX_ITEMS);
     *ret = v;
     return 0;
 }
 
-int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
+int field_whole_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
 {
     const json_t *v = lookup(object, key);
     if (!v)
         return 0;
     if (!json_is_array(v))
         return wrong_type(key, v, "a list", err);
-    if (json_array_size(v) > FIELD_MAX_ITEMS)
-        return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key,
-                       json_array_size(v), FIELD_MAX_ITEMS);
     *ret = v;
+    return 0;
+}
+
+static int bounded(const char *key, size_t n, struct err *err)
+{
+    if (n <= FIELD_MAX_ITEMS)
+        return 0;
+    return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key, n, FIELD_MAX_ITEMS);
+}
+
+int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
+{
+    const json_t *v = NULL;
+    if (field_whole_object(object, key, &v, err) < 0 || bounded(key, json_object_size(v), err) < 0)
+        return -1;
+    *ret = v ? v : *ret;
+    return 0;
+}
+
+int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
+{
+    const json_t *v = NULL;
+    if (field_whole_array(object, key, &v, err) < 0 || bounded(key, json_array_size(v), err) < 0)
+        return -1;
+    *ret = v ? v : *ret;
     return 0;
 }
 
@@ -120,8 +139,8 @@ int field_time(const json_t *object, const char *key, usec_t *ret, struct err *e
     return 0;
 }
 
-/* A quantity is a string, or in hand-written manifests a plain number. */
-static int amount(const char *resource, const json_t *v, int64_t *ret, struct err *err)
+/* In hand-written manifests it may be a plain number. */
+int field_amount(const char *resource, const json_t *v, int64_t *ret, struct err *err)
 {
     char number[40];
     const char *text = number;
@@ -143,14 +162,14 @@ static int amount(const char *resource, const json_t *v, int64_t *ret, struct er
 int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err)
 {
     const json_t *map = NULL;
-    if (field_object(object, key, &map, err) < 0)
+    if (field_whole_object(object, key, &map, err) < 0)
         return -1;
     const char *name;
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)map, name, v)
     {
         int64_t n;
-        if (amount(name, v, &n, err) < 0)
+        if (field_amount(name, v, &n, err) < 0)
             return err_wrap(err, "%s", key);
         gang_amounts_add(ret, name, n);
     }
@@ -160,7 +179,7 @@ int field_amounts(const json_t *object, const char *key, struct gang_amounts *re
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err)
 {
     const json_t *map = NULL;
-    if (field_object(object, key, &map, err) < 0)
+    if (field_whole_object(object, key, &map, err) < 0)
         return -1;
     const char *name;
     json_t *v;

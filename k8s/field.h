@@ -25,12 +25,18 @@ int field_int(const json_t *object, const char *key, int64_t min, int64_t max, i
               struct err *err);
 int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err);
 int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err);
+/* The same, however long the list or map is. */
+int field_whole_array(const json_t *object, const char *key, const json_t **ret, struct err *err);
+int field_whole_object(const json_t *object, const char *key, const json_t **ret, struct err *err);
 
 /* A copy of the string into *ret (which the caller frees; the old value is freed first). */
 int field_copy(const json_t *object, const char *key, char **ret, struct err *err);
 /* RFC 3339 with or without a fraction, as microseconds since 1970. */
 int field_time(const json_t *object, const char *key, usec_t *ret, struct err *err);
-/* A map of resource names to quantities, appended: cpu in millicores, others in whole units. */
+/* A quantity: a string, or a number. Negative ones are errors. */
+int field_amount(const char *resource, const json_t *value, int64_t *ret, struct err *err);
+/* A map of resource names to quantities, appended: cpu in millicores, others in whole units. This
+ * and a map of strings may be as long as they like. */
 int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err);
 /* A map of strings to strings, appended. */
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);

@@ -133,8 +133,11 @@ json_t *manifest_job_pod(const json_t *job, int64_t index)
 static int check_pod(const json_t *pod, struct err *err)
 {
     struct gang_pod_facts *facts = decode_pod(pod, err);
+    int r = facts ? 0 : -1;
+    if (facts && facts->invalid) /* a cluster would keep it; here somebody has just written it */
+        r = err_set(err, ERR_INVALID, "%s", facts->invalid);
     gang_pod_facts_free(facts);
-    return facts ? 0 : -1;
+    return r;
 }
 
 static int check_job(const json_t *job, struct err *err)

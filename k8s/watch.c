@@ -89,16 +89,20 @@ static void forget(struct watch *w, const char *key, struct known *k)
 static void give(struct watch *w, const char *key, struct known *k, json_t *object)
 {
     struct err err;
-    if (w->o.set(w->o.arg, object, &err) == 0) {
+    int r = w->o.set(w->o.arg, object, &err);
+    if (r == 0) {
         k->given = true;
         k->reported = false;
         return;
     }
-    take_back(w, key, k);
+    if (r > 0)
+        k->given = true;
+    else
+        take_back(w, key, k);
     api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
     if (!k->reported)
-        log_error("an object cannot be read and is left out", "resource", w->o.resource, "error",
-                  err.text, NULL);
+        log_error(r > 0 ? "an object is read in part" : "an object cannot be read and is left out",
+                  "resource", w->o.resource, "error", err.text, NULL);
     k->reported = true;
 }
 

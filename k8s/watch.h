@@ -32,8 +32,8 @@ struct watch_options {
     const char *rule;     /* what RBAC must allow, for people: "list and watch pods"; copied */
     const struct proto_message *proto; /* asked for in protobuf; NULL: JSON, as custom resources */
     /*
-     * Takes an object (borrowed). -1: it cannot be read; then it counts as not there, and the
-     * reason is logged once per object.
+     * Takes an object (borrowed). -1: it cannot be read, and counts as not there; 1: it was taken,
+     * but for what err says. Either is logged once per object.
      */
     int (*set)(void *arg, json_t *object, struct err *err);
     void (*gone)(void *arg, const char *ns, const char *name);

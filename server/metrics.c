@@ -196,6 +196,8 @@ static void write_core(const struct gang_core *core, struct buf *out)
          s.attempts_timed_out},
         {"muster_wakes_total", "counter", "Waiting pods woken by a write.", s.wakes},
         {"muster_gated_pods", "gauge", "Pods with muster's own scheduling gate.", s.gated},
+        {"muster_invalid_pods", "gauge",
+         "Pods that exceed a bound or cannot be read whole; the log names them.", s.invalid},
         {"muster_gates_lifted_total", "counter", "Gates that were asked to be lifted.",
          s.gates_lifted},
         {"muster_express_lane", "gauge", "1 when the express lane is open.", s.express},

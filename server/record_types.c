@@ -113,14 +113,6 @@ static const struct record_field port_fields[] = {
 };
 static const struct record_type port = {TYPE(gang_port, port_fields)};
 
-static const struct record_field container_fields[] = {
-    BOOL(gang_container, init),
-    BOOL(gang_container, sidecar),
-    INSIDE(gang_container, requests, &amounts),
-    INSIDE(gang_container, status, &amounts),
-};
-static const struct record_type container = {TYPE(gang_container, container_fields)};
-
 static const struct record_field ref_fields[] = {
     TEXT(gang_ref, api_group),
     TEXT(gang_ref, ns),
@@ -157,6 +149,7 @@ static const struct record_field node_fields[] = {
     INSIDE(gang_node_facts, labels, &kvs),
     LIST(gang_node_facts, taints, n_taints, &taint),
     INSIDE(gang_node_facts, allocatable, &amounts),
+    TEXT(gang_node_facts, invalid),
 };
 const struct record_type record_node = {TYPE(gang_node_facts, node_fields)};
 
@@ -187,10 +180,7 @@ static const struct record_field pod_fields[] = {
     TEXTS(gang_pod_facts, claims, n_claims),
     BOOL(gang_pod_facts, has_resource_claims),
     BOOL(gang_pod_facts, has_pvc),
-    LIST(gang_pod_facts, containers, n_containers, &container),
-    BOOL(gang_pod_facts, has_pod_level),
-    INSIDE(gang_pod_facts, pod_level, &amounts),
-    INSIDE(gang_pod_facts, overhead, &amounts),
+    INSIDE(gang_pod_facts, requests, &amounts),
     LIST(gang_pod_facts, host_ports, n_host_ports, &port),
     INSIDE(gang_pod_facts, node_selector, &kvs),
     BOOL(gang_pod_facts, has_affinity),
@@ -199,6 +189,7 @@ static const struct record_field pod_fields[] = {
     LIST(gang_pod_facts, apart, n_apart, &selector),
     LIST(gang_pod_facts, spreads, n_spreads, &spread),
     TEXT(gang_pod_facts, inexact),
+    TEXT(gang_pod_facts, invalid),
     LIST(gang_pod_facts, shuns, n_shuns, &selector),
 };
 const struct record_type record_pod = {TYPE(gang_pod_facts, pod_fields)};
@@ -419,9 +410,9 @@ static const struct record_field config_fields[] = {
 const struct record_type record_config = {TYPE(gang_config, config_fields)};
 
 const struct record_type *const record_types[] = {
-    &kv,           &kvs,          &amount,      &amounts,     &taint,         &toleration,
-    &requirement,  &term,         &port,        &container,   &ref,           &whole_ref,
-    &selector,     &spread,       &record_node, &record_pod,  &subgroup,      &record_group,
-    &record_class, &record_claim, &refusal,     &status_type, &record_config,
+    &kv,           &kvs,         &amount,      &amounts,       &taint,        &toleration,
+    &requirement,  &term,        &port,        &ref,           &whole_ref,    &selector,
+    &spread,       &record_node, &record_pod,  &subgroup,      &record_group, &record_class,
+    &record_claim, &refusal,     &status_type, &record_config,
 };
 const size_t record_n_types = ARRAY_SIZE(record_types);

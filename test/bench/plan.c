@@ -89,11 +89,9 @@ static struct gang_pod_facts *pod_facts(const char *name, const char *group, int
     f->phase = node ? PHASE_RUNNING : PHASE_PENDING;
     if (group)
         f->group = ref_of(group);
-    f->containers = xcalloc(1, sizeof *f->containers);
-    f->n_containers = 1;
-    gang_amounts_add(&f->containers[0].requests, "cpu", 4000);
-    gang_amounts_add(&f->containers[0].requests, "memory", INT64_C(16) << 30);
-    gang_amounts_add(&f->containers[0].requests, GPU, gpus);
+    gang_amounts_add(&f->requests, "cpu", 4000);
+    gang_amounts_add(&f->requests, "memory", INT64_C(16) << 30);
+    gang_amounts_add(&f->requests, GPU, gpus);
     gang_kvs_add(&f->node_selector, "kubernetes.io/os", "linux");
     f->tolerations = xcalloc(1, sizeof *f->tolerations);
     f->n_tolerations = 1;
@@ -184,13 +182,11 @@ static double plain_pass(int nodes)
     for (int t = 0; t < TIMES; t++) {
         usec_t begin = usec_now();
         for (int i = 0; i < nodes; i++) {
-            struct gang_amounts need = {NULL, 0};
+            const struct gang_amounts *need = &pod->requests;
             bool ok = !gang_node_refusal(pod, all[i]);
-            gang_pod_requests(pod, &need);
-            for (size_t k = 0; k < need.n; k++)
-                ok = ok && need.items[k].amount <=
-                               gang_amounts_get(&all[i]->allocatable, need.items[k].resource);
-            gang_amounts_done(&need);
+            for (size_t k = 0; k < need->n; k++)
+                ok = ok && need->items[k].amount <=
+                               gang_amounts_get(&all[i]->allocatable, need->items[k].resource);
             fits += ok;
         }
         times[t] = usec_now() - begin;

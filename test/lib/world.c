@@ -275,11 +275,9 @@ struct gang_pod_facts *world_pod_facts(const char *name, const char *group, int 
     f->scheduler = xstrdup("default-scheduler");
     if (group)
         f->group = (struct gang_ref){xstrdup("test"), xstrdup("default"), xstrdup(group)};
-    f->containers = xcalloc(1, sizeof *f->containers);
-    f->n_containers = 1;
-    gang_amounts_add(&f->containers[0].requests, "cpu", 1000);
+    gang_amounts_add(&f->requests, "cpu", 1000);
     if (gpus)
-        gang_amounts_add(&f->containers[0].requests, "nvidia.com/gpu", gpus);
+        gang_amounts_add(&f->requests, "nvidia.com/gpu", gpus);
     return f;
 }
 
@@ -314,7 +312,7 @@ void world_pod_shaped(struct world *w, const char *name, const char *group, int 
                       int priority)
 {
     struct gang_pod_facts *f = world_pod_facts(name, group, gpus);
-    f->containers[0].requests.items[0].amount = cpu;
+    f->requests.items[0].amount = cpu;
     f->priority = priority;
     world_pod_set(w, f);
 }

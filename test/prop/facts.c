@@ -286,11 +286,9 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
         cleanup_free char *rack = xasprintf("r%d", t->spec.value[A_RACK]);
         gang_kvs_add(&f->labels, "rack", rack);
     }
-    f->containers = xcalloc(1, sizeof *f->containers);
-    f->n_containers = 1;
-    gang_amounts_add(&f->containers[0].requests, "cpu", op_get(&t->spec, A_CPU, 1) * INT64_C(1000));
+    gang_amounts_add(&f->requests, "cpu", op_get(&t->spec, A_CPU, 1) * INT64_C(1000));
     if (op_get(&t->spec, A_GPUS, 0))
-        gang_amounts_add(&f->containers[0].requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
+        gang_amounts_add(&f->requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
     add_placement(f, &t->spec);
     add_app(f, &t->spec);
     add_link(f, &t->spec);

@@ -1,30 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kube-scheduler's counting and matching rules, by tables. */
+#include <stdio.h>
+
 #include "gang/predicates.h"
+#include "gang/requests.h"
 #include "test/lib/world.h"
-
-static struct gang_container *add_container(struct gang_pod_facts *pod, bool init, bool sidecar,
-                                            int64_t cpu)
-{
-    pod->containers =
-        xreallocarray(pod->containers, pod->n_containers + 1, sizeof *pod->containers);
-    struct gang_container *c = &pod->containers[pod->n_containers++];
-    memset(c, 0, sizeof *c);
-    c->init = init;
-    c->sidecar = sidecar;
-    if (cpu)
-        gang_amounts_add(&c->requests, "cpu", cpu);
-    return c;
-}
-
-static int64_t requested(const struct gang_pod_facts *pod, const char *resource)
-{
-    struct gang_amounts total = {NULL, 0};
-    gang_pod_requests(pod, &total);
-    int64_t n = gang_amounts_get(&total, resource);
-    gang_amounts_done(&total);
-    return n;
-}
 
 /* Containers in order: 'c' container, 'i' init, 's' sidecar, each with its CPU. */
 static void C10_init_containers_and_sidecars_count_as_the_scheduler_counts(void **state)
@@ -42,32 +22,61 @@ static void C10_init_containers_and_sidecars_count_as_the_scheduler_counts(void 
         {"iic", {300, 400, 100}, 400}, {"ssic", {100, 100, 300, 50}, 500},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gang_pod_facts *pod = gang_pod_facts_new();
-        for (size_t k = 0; cases[i].kinds[k]; k++)
-            add_container(pod, cases[i].kinds[k] != 'c', cases[i].kinds[k] == 's', cases[i].cpu[k]);
-        if (requested(pod, "cpu") != cases[i].want)
-            fail_msg("%s: %d, not %d", cases[i].kinds, (int)requested(pod, "cpu"),
+        struct gang_requests r = {0};
+        for (size_t k = 0; cases[i].kinds[k]; k++) {
+            char kind = cases[i].kinds[k];
+            gang_requests_ask(&r, "cpu", cases[i].cpu[k]);
+            gang_requests_container(&r, kind == 'c'   ? CONTAINER_REGULAR
+                                        : kind == 's' ? CONTAINER_SIDECAR
+                                                      : CONTAINER_INIT);
+        }
+        if (gang_requests_get(&r, "cpu") != cases[i].want)
+            fail_msg("%s: %d, not %d", cases[i].kinds, (int)gang_requests_get(&r, "cpu"),
                      (int)cases[i].want);
-        gang_pod_facts_free(pod);
+        gang_requests_end(&r, NULL);
     }
 }
 
 static void C10_overhead_pod_level_and_resize(void **state)
 {
     (void)state;
-    struct gang_pod_facts *pod = gang_pod_facts_new();
-    struct gang_container *c = add_container(pod, false, false, 100);
-    gang_amounts_add(&c->requests, "nvidia.com/gpu", 2);
-    gang_amounts_add(&c->status, "cpu", 300); /* resized in place: the larger counts */
-    assert_int_equal(requested(pod, "cpu"), 300);
-    gang_amounts_add(&pod->overhead, "cpu", 50);
-    assert_int_equal(requested(pod, "cpu"), 350);
-    pod->has_pod_level = true;
-    gang_amounts_add(&pod->pod_level, "cpu", 1000);
-    gang_amounts_add(&pod->pod_level, "nvidia.com/gpu", 9); /* not a pod-level resource */
-    assert_int_equal(requested(pod, "cpu"), 1050);
-    assert_int_equal(requested(pod, "nvidia.com/gpu"), 2);
-    gang_pod_facts_free(pod);
+    struct gang_requests r = {0};
+    gang_requests_ask(&r, "cpu", 100);
+    gang_requests_ask(&r, "nvidia.com/gpu", 2);
+    gang_requests_ask(&r, "cpu", 300); /* resized in place: the larger counts */
+    gang_requests_container(&r, CONTAINER_REGULAR);
+    assert_int_equal(gang_requests_get(&r, "cpu"), 300);
+    gang_requests_set(&r, "cpu", 1000);
+    gang_requests_add(&r, "cpu", 50);
+    gang_requests_add(&r, "memory", 7);
+    gang_requests_add(&r, "memory", INT64_MAX);
+    struct gang_amounts sums;
+    gang_requests_end(&r, &sums);
+    assert_int_equal(gang_amounts_get(&sums, "cpu"), 1050);
+    assert_int_equal(gang_amounts_get(&sums, "nvidia.com/gpu"), 2);
+    assert_int_equal(gang_amounts_get(&sums, "memory"), INT64_MAX);
+    gang_amounts_done(&sums);
+}
+
+/* Each container asks for other resources, and all for one: the sums are exact. */
+static void T06_requests_of_any_number_of_resources_are_summed(void **state)
+{
+    (void)state;
+    enum { N = 3000 };
+    struct gang_requests r = {0};
+    for (int i = 0; i < N; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "a.b/r%d", (i * 7) % 1000);
+        gang_requests_ask(&r, name, i);
+        gang_requests_ask(&r, "nvidia.com/gpu", 1);
+        gang_requests_container(&r, CONTAINER_REGULAR);
+    }
+    struct gang_amounts sums;
+    gang_requests_end(&r, &sums);
+    assert_int_equal(sums.n, 1001);
+    assert_int_equal(gang_amounts_get(&sums, "nvidia.com/gpu"), N);
+    assert_int_equal(gang_amounts_get(&sums, "a.b/r7"), 1 + 1001 + 2001);
+    gang_amounts_done(&sums);
 }
 
 static void C10_taints_and_cordons(void **state)
@@ -250,6 +259,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(C10_init_containers_and_sidecars_count_as_the_scheduler_counts),
         cmocka_unit_test(C10_overhead_pod_level_and_resize),
+        cmocka_unit_test(T06_requests_of_any_number_of_resources_are_summed),
         cmocka_unit_test(C10_taints_and_cordons),
         cmocka_unit_test(C10_node_affinity_operators),
         cmocka_unit_test(an_affinity_without_terms_matches_nothing),

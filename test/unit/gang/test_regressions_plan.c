@@ -10,7 +10,7 @@
 static struct gang_pod_facts *pod_with_ignored(const char *name)
 {
     struct gang_pod_facts *f = world_pod_facts(name, NULL, 0);
-    gang_amounts_add(&f->containers[0].requests, "example.com/ignored", 1);
+    gang_amounts_add(&f->requests, "example.com/ignored", 1);
     return f;
 }
 
@@ -86,7 +86,7 @@ static void sums_of_huge_requests_do_not_wrap(void **state)
     world_node(w, "a", 4);
     for (int i = 0; i < 2; i++) {
         struct gang_pod_facts *f = world_pod_facts(i ? "x" : "y", NULL, 0);
-        gang_amounts_add(&f->containers[0].requests, "memory", INT64_MAX);
+        gang_amounts_add(&f->requests, "memory", INT64_MAX);
         f->node = xstrdup("a");
         world_pod_set(w, f);
     }
@@ -103,7 +103,7 @@ static void a_huge_shortage_is_not_said_to_be_negative(void **state)
     for (int i = 0; i < 3; i++) {
         cleanup_free char *name = xasprintf("g-%d", i);
         struct gang_pod_facts *f = world_pod_facts(name, "g", 0);
-        gang_amounts_add(&f->containers[0].requests, "memory", INT64_MAX / 2);
+        gang_amounts_add(&f->requests, "memory", INT64_MAX / 2);
         world_pod_set(w, f);
     }
     assert_string_equal(world_state(w, "g"), "Waiting");

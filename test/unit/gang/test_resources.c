@@ -29,7 +29,7 @@ static struct gang_pod_facts *asking(const char *pod, const char *group, int num
     struct gang_pod_facts *f = world_pod_facts(pod, group, 1);
     char resource[48];
     snprintf(resource, sizeof resource, "example.com/r-%d", number);
-    gang_amounts_add(&f->containers[0].requests, resource, 1);
+    gang_amounts_add(&f->requests, resource, 1);
     f->node = xstrdup_null(node);
     f->phase = node ? PHASE_RUNNING : PHASE_PENDING;
     return f;

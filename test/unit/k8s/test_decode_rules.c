@@ -181,38 +181,51 @@ static void test_what_is_refused(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
         struct err err;
         struct gang_pod_facts *f = decode(refusals[i].spec, &err);
-        if (f)
+        assert_non_null(f);
+        if (!f->invalid)
             fail_msg("read: %s", refusals[i].spec);
-        if (!strstr(err.text, refusals[i].says) || !strstr(err.text, "pod ml/p"))
-            fail_msg("\"%s\" does not say \"%s\"", err.text, refusals[i].says);
+        if (!strstr(f->invalid, refusals[i].says) || !strstr(f->invalid, "pod ml/p"))
+            fail_msg("\"%s\" does not say \"%s\"", f->invalid, refusals[i].says);
+        gang_pod_facts_free(f);
     }
 }
 
-/* Each node would be held against each value: what exceeds the bounds is left to the scheduler. */
-static void test_rules_are_bounded(void **state)
+/* Each node would be held against each value: of a pod beyond a bound none of them is read, and for
+ * all muster knows it keeps away from everybody in its namespace, or in those that it names. */
+static void T04_rules_between_pods_are_bounded(void **state)
 {
     (void)state;
     struct err err;
     cleanup_buf struct buf many = BUF_INIT, large = BUF_INIT;
-    for (int i = 0; i < 100; i++)
+    for (int i = 0; i < 33; i++)
         buf_printf(&many, "%s{" HOST "," APP_A "}", i ? "," : "");
-    cleanup_free char *spec = xasprintf(APART("%s"), buf_str(&many));
-    struct gang_pod_facts *f = decode(spec, &err);
-    assert_non_null(f);
-    assert_int_equal(f->n_apart, 32);
-    gang_pod_facts_free(f);
-
     for (int i = 0; i < 300; i++)
         buf_printf(&large, "%s'v%d'", i ? "," : "", i);
-    free(STEAL(spec));
-    spec = xasprintf(APART("{" HOST ",'labelSelector':{'matchExpressions':[{'key':'x','operator':"
-                           "'In','values':[%s]}]}},{" HOST "," APP_A "}"),
-                     buf_str(&large));
-    f = decode(spec, &err);
-    assert_non_null(f);
-    assert_int_equal(f->n_apart, 1);
-    assert_string_equal(f->apart[0].term.items[0].key, "app");
-    gang_pod_facts_free(f);
+    cleanup_free char *terms = xasprintf(APART("%s"), buf_str(&many));
+    cleanup_free char *values =
+        xasprintf(APART("{" HOST ",'labelSelector':{'matchExpressions':[{'key':'x','operator':"
+                        "'In','values':[%s]}]}},{" HOST "," APP_A "}"),
+                  buf_str(&large));
+    cleanup_free char *namespaces =
+        xasprintf(APART("{" HOST "," APP_A ",'namespaces':[%s]}"), buf_str(&large));
+    const struct {
+        const char *spec, *says;
+        bool all;
+    } bounded[] = {
+        {terms, "required podAntiAffinity: 33 terms; muster takes at most 32", false},
+        {values, "303 requirements, values and namespaces; muster takes at most 256", false},
+        {namespaces, "302 requirements, values and namespaces", true},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(bounded); i++) {
+        struct gang_pod_facts *f = decode(bounded[i].spec, &err);
+        assert_non_null(f);
+        assert_int_equal(f->n_apart, 0);
+        assert_int_equal(f->n_shuns, 1);
+        assert_int_equal(f->shuns[0].all_namespaces, bounded[i].all);
+        if (!f->invalid || !strstr(f->invalid, bounded[i].says))
+            fail_msg("\"%s\" does not say \"%s\"", f->invalid, bounded[i].says);
+        gang_pod_facts_free(f);
+    }
 }
 
 int main(void)
@@ -220,7 +233,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_read),
         cmocka_unit_test(test_what_is_refused),
-        cmocka_unit_test(test_rules_are_bounded),
+        cmocka_unit_test(T04_rules_between_pods_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -345,9 +345,7 @@ static void a_line_looks_as_documented(void **state)
     pod->name = xstrdup("p");
     pod->uid = xstrdup("u");
     pod->priority = -5;
-    pod->containers = xcalloc(1, sizeof *pod->containers);
-    pod->n_containers = 1;
-    gang_amounts_add(&pod->containers[0].requests, "cpu", 250);
+    gang_amounts_add(&pod->requests, "cpu", 250);
     gang_kvs_add(&pod->labels, "k", "v");
     struct gang_event events[] = {
         {.kind = GANG_EV_FILTER, .id = 5, .pod = pod, .names = offered, .n_names = 5},
@@ -370,7 +368,7 @@ static void a_line_looks_as_documented(void **state)
         buf_str(&b),
         "{\"now\":42,\"new\":[\"a\",\"b\",\"c\",\"z\"],\"events\":[{\"kind\":\"FILTER\",\"id\":5,"
         "\"pod\":{\"ns\":\"ml\",\"name\":\"p\",\"uid\":\"u\",\"priority\":-5,\"labels\":[\"k\","
-        "\"v\"],\"containers\":[{\"requests\":[\"cpu\",250]}]},\"names\":\"0-3,1\"},"
+        "\"v\"],\"requests\":[\"cpu\",250]},\"names\":\"0-3,1\"},"
         "{\"kind\":\"TICK\"}],\"effects\":[{\"do\":\"reply filter\",\"id\":5,\"passed\":\"1-2,4\","
         "\"refused\":[0,\"no\",3,\"reserved\"]},{\"do\":\"reply prioritize\",\"id\":6,\"scores\":"
         "\"0a3\"},{\"do\":\"reply bind\",\"id\":7,\"error\":\"\"},{\"do\":\"nominate\",\"ns\":"

@@ -40,9 +40,7 @@ static struct gang_pod_facts *pod_facts(int i)
     p->uid = xasprintf("u%d", i);
     p->scheduler = xstrdup("default-scheduler");
     p->group = (struct gang_ref){xstrdup("scheduling.x-k8s.io"), xstrdup("ml"), xstrdup("g")};
-    p->containers = xcalloc(1, sizeof *p->containers);
-    p->n_containers = 1;
-    gang_amounts_add(&p->containers[0].requests, "nvidia.com/gpu", 1);
+    gang_amounts_add(&p->requests, "nvidia.com/gpu", 1);
     return p;
 }
 
@@ -183,7 +181,7 @@ static struct gang_pod_facts *story_pod(struct story *s, int i)
     p->uid = xasprintf("u%d-%d", i, s->lives[i]);
     p->node = s->node[i] ? xasprintf("%c", s->node[i]) : NULL;
     p->created = i;
-    p->containers[0].requests.items[0].amount = 1 + i % 3;
+    p->requests.items[0].amount = 1 + i % 3;
     gang_kvs_add(&p->labels, "app", i % 2 ? "odd" : "even");
     if (i % 5 == 0) { /* alone on its host */
         p->apart = xcalloc(1, sizeof *p->apart);

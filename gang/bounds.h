@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bounds.h - how much of one object muster reads: the one table of bounds.
+ *
+ * Every object comes from somebody who may write one as large as the API server takes, and who may
+ * not cost others a moment. A gang whose PodGroup or pod exceeds a bound is refused with a sentence
+ * that names the object, the field, the count and the bound. The rules of a pod of no gang are
+ * kube-scheduler's to judge: what exceeds a bound is left out, and the pod is charged all the same.
+ * docs/limits.md has the table for users; a test compares the two.
+ */
+#ifndef MUSTER_GANG_BOUNDS_H
+#define MUSTER_GANG_BOUNDS_H
+
+#include <stddef.h>
+
+/* name, the most, the field, what is counted there */
+#define GANG_BOUNDS(X)                                                                             \
+    X(RESOURCES, 64, "spec.containers", "names of resources in requests")                          \
+    X(HOST_PORTS, 256, "spec.containers", "host ports")                                            \
+    X(LEDGER_PORTS, 4096, "spec.containers", "host ports, of a pod of no gang")                    \
+    X(NODE_RULES, 128, "spec.nodeSelector and required node affinity",                             \
+      "labels, terms and requirements")                                                            \
+    X(NODE_VALUES, 1024, "required node affinity", "values")                                       \
+    X(TOLERATIONS, 256, "spec.tolerations", "tolerations")                                         \
+    X(CLAIMS, 64, "spec.volumes", "volumes with claims")                                           \
+    X(APART, 32, "required podAntiAffinity", "terms")                                              \
+    X(SPREADS, 32, "spec.topologySpreadConstraints", "required constraints")                       \
+    X(POD_VALUES, 256, "podAntiAffinity and topologySpreadConstraints",                            \
+      "requirements, values and namespaces")                                                       \
+    X(VOLUME_RULES, 32, "the node affinity of a PersistentVolume", "terms and requirements")       \
+    X(VOLUME_VALUES, 1024, "the node affinity of a PersistentVolume", "values")                    \
+    X(NODE_TAINTS, 256, "spec.taints of a node", "taints")                                         \
+    X(NODE_RESOURCES, 256, "status.allocatable of a node", "resources")                            \
+    X(SUBGROUPS, 1024, "PodGroups that belong together", "subgroups")                              \
+    X(FAMILY, 256, "PodGroups that belong together", "PodGroups")                                  \
+    X(MIN_RESOURCES, 256, "PodGroups that belong together", "entries of minResources")             \
+    X(POLICIES, 16, "spec.subGroupPolicy", "policies")                                             \
+    X(POLICY_RULES, 64, "spec.subGroupPolicy", "labels, requirements and values")                  \
+    X(BUNDLE, 32, "the gang group", "PodGroups")                                                   \
+    X(LEVELS, 16, "spec.subGroups", "levels")                                                      \
+    X(PARTS, 1024, "spec.subGroupPolicy", "parts of a policy")                                     \
+    X(MEMBERS, 10000, "PodGroups that belong together", "pods")
+
+enum {
+#define X(name, most, field, counted) BOUND_##name = (most),
+    GANG_BOUNDS(X)
+#undef X
+};
+
+enum gang_bound {
+#define X(name, most, field, counted) OVER_##name,
+    GANG_BOUNDS(X)
+#undef X
+        GANG_BOUND_MAX
+};
+
+struct gang_bound_row {
+    const char *name; /* "TOLERATIONS" */
+    size_t most;
+    const char *field, *counted;
+};
+extern const struct gang_bound_row gang_bounds[GANG_BOUND_MAX];
+
+/* "spec.tolerations: 300 tolerations; muster takes at most 256", allocated. */
+char *gang_bound_exceeded(enum gang_bound bound, size_t n);
+
+#endif

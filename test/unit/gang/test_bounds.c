@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pods of which muster does not read everything: what it says, and what it counts. */
+#include "gang/bounds.h"
+#include "test/lib/world.h"
+
+static struct gang_pod_facts *invalid_pod(const char *name, const char *group, int gpus)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, group, gpus);
+    f->invalid = xasprintf("pod default/%s: spec.tolerations: 300 tolerations; muster takes at "
+                           "most 256",
+                           name);
+    f->inexact = xstrdup("a field that muster cannot read whole");
+    return f;
+}
+
+static const char *refusal_of(struct world *w, const char *pod)
+{
+    assert_string_equal(world_filter(w, pod), "");
+    return w->refusal;
+}
+
+static void T04_a_gang_with_a_pod_beyond_a_bound_is_refused(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 4);
+    world_group(w, "g", 2);
+    world_pod(w, "p0", "g", 1);
+    world_pod_set(w, invalid_pod("p1", "g", 1));
+    assert_string_equal(world_state(w, "g"), "Assembling");
+    assert_non_null(strstr(world_reason(w, "g"), "pod default/p1: spec.tolerations"));
+    assert_non_null(strstr(refusal_of(w, "p0"), "pod default/p1: spec.tolerations: 300"));
+    assert_non_null(strstr(refusal_of(w, "p1"), "muster takes at most 256"));
+    assert_true(world_event(w, "InvalidMember: pod default/p1: spec.tolerations: 300 tolerations; "
+                               "muster takes at most 256"));
+    assert_int_equal(world_reserved(w, "n0", "nvidia.com/gpu"), 0);
+    world_pod_gone(w, "p1"); /* mended: made anew */
+    world_pod(w, "p2", "g", 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+/* Whoever comes to a gang that runs is judged by kube-scheduler alone. */
+static void T04_a_later_member_beyond_a_bound_passes_singly(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 4);
+    world_group(w, "g", 1);
+    world_pod_seen(w, "p0", "g", 1, "n0", PHASE_RUNNING);
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_pod_set(w, invalid_pod("p1", "g", 1));
+    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_filter(w, "p1"), "n0");
+    world_free(w);
+}
+
+static struct gang_pod_facts *greedy_pod(const char *name, int resources)
+{
+    struct gang_pod_facts *f = invalid_pod(name, NULL, 8);
+    for (int i = 0; i < resources; i++) {
+        cleanup_free char *resource = xasprintf("example.com/r%d", i);
+        gang_amounts_add(&f->requests, resource, 2);
+    }
+    return f;
+}
+
+/* Of thousands of resources those count that nodes have, also when a node gets one later. */
+static void T06_a_pod_of_thousands_of_resources_is_charged(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 8);
+    struct gang_pod_facts *pod = greedy_pod("big", 5000);
+    pod->node = xstrdup("n0");
+    world_pod_set(w, pod);
+    assert_int_equal(world_used(w, "n0", "nvidia.com/gpu"), 8);
+    assert_int_equal(world_used(w, "n0", "example.com/r7"), 0);
+    struct gang_node_facts *node = world_gpu_node("n1", 8);
+    gang_amounts_add(&node->allocatable, "example.com/r7", 10);
+    world_node_facts(w, node);
+    assert_int_equal(world_used(w, "n0", "example.com/r7"), 2);
+    world_node_gone(w, "n1");
+    world_group(w, "g", 1);
+    world_pod(w, "p0", "g", 1);
+    assert_string_equal(world_filter(w, "p0"), ""); /* no GPU is free */
+    world_pod_gone(w, "big");
+    assert_int_equal(world_used(w, "n0", "nvidia.com/gpu"), 0);
+    assert_string_equal(world_filter(w, "p0"), "n0");
+    world_free(w);
+}
+
+/* Its rules may concern a member there: each is to come to bind. */
+static void T06_the_express_lane_stays_off_a_node_with_such_a_pod(void **state)
+{
+    (void)state;
+    for (int invalid = 0; invalid < 2; invalid++) {
+        struct world *w = world_express();
+        world_node(w, "n0", 4);
+        struct gang_pod_facts *pod =
+            invalid ? invalid_pod("other", NULL, 1) : world_pod_facts("other", NULL, 1);
+        pod->node = xstrdup("n0");
+        world_pod_set(w, pod);
+        world_group(w, "g", 2);
+        world_members(w, "g", 0, 2, 1);
+        world_try(w, "g-0");
+        assert_int_equal(w->n_bindings, invalid ? 0 : 2);
+        world_free(w);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(T04_a_gang_with_a_pod_beyond_a_bound_is_refused),
+        cmocka_unit_test(T04_a_later_member_beyond_a_bound_passes_singly),
+        cmocka_unit_test(T06_a_pod_of_thousands_of_resources_is_charged),
+        cmocka_unit_test(T06_the_express_lane_stays_off_a_node_with_such_a_pod),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,579 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one object may cost: no object that the API server lets through takes more than 50 ms of
+ * CPU, when it is read, changed or deleted, nor makes a step of others take so long, with 5,000
+ * nodes. The table of fields is object_fields.h.
+ *
+ *     test_object_cost            the gate: four times the bound, for machines that are slow
+ *     test_object_cost --print    what each costs, the dearest first; fails above the bound itself
+ *
+ * CPU is this thread's alone, the best of five. Under sanitizers objects are small, and only what
+ * comes of them is looked at.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "gang/gang.h"
+#include "k8s/claims.h"
+#include "k8s/decode.h"
+#include "k8s/dialect.h"
+#include "k8s/field.h"
+#include "object_fields.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { NODES = 200, TRIES = 1, OBJECT_SIZE = 64 << 10, TIMED = false };
+#else
+enum { NODES = 5000, TRIES = 5, OBJECT_SIZE = 3 << 19, TIMED = true };
+#endif
+
+#define BOUND   50 /* ms */
+#define IN_GATE 4
+
+/* ---- a cluster ---- */
+
+struct cluster_of_others {
+    struct gang_core *core;
+    struct claims *claims;
+    usec_t now;
+    const char **names;
+    uint64_t id;
+    struct gang_event pending[64]; /* what claims.c has posted */
+    size_t n_pending;
+};
+
+static void step(struct cluster_of_others *c, struct gang_event *ev, size_t n)
+{
+    size_t n_effects;
+    c->now += USEC_PER_MSEC;
+    gang_step(c->core, c->now, ev, n, &n_effects);
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&ev[i]);
+}
+
+static void on_claim(void *arg, struct gang_event *ev)
+{
+    struct cluster_of_others *c = arg;
+    assert_true(c->n_pending < ARRAY_SIZE(c->pending));
+    c->pending[c->n_pending++] = *ev;
+}
+
+static void step_pending(struct cluster_of_others *c)
+{
+    step(c, c->pending, c->n_pending);
+    c->n_pending = 0;
+}
+
+static void label(struct gang_kvs *kvs, const char *key, const char *value, int n)
+{
+    cleanup_free char *text = xasprintf("%s%d", value, n);
+    gang_kvs_add(kvs, key, text);
+}
+
+static struct gang_node_facts *a_node(int i)
+{
+    struct gang_node_facts *f = gang_node_facts_new();
+    f->name = xasprintf("node-%d", i);
+    label(&f->labels, "kubernetes.io/hostname", "node-", i);
+    label(&f->labels, "topology.kubernetes.io/zone", "zone-", i % 3);
+    label(&f->labels, "node.kubernetes.io/instance-type", "type-", i % 4);
+    for (int k = 0; k < 12; k++) {
+        cleanup_free char *key = xasprintf("example.com/label-%d", k);
+        label(&f->labels, key, "v", k);
+    }
+    f->n_taints = 1;
+    f->taints = xcalloc(1, sizeof *f->taints);
+    f->taints[0] = (struct gang_taint){xstrdup("gpu"), xstrdup("yes"),
+                                       i % 4 ? TAINT_PREFER_NO_SCHEDULE : TAINT_NO_SCHEDULE};
+    gang_amounts_add(&f->allocatable, "pods", 110);
+    gang_amounts_add(&f->allocatable, "cpu", 64000);
+    gang_amounts_add(&f->allocatable, "memory", INT64_C(512) << 30);
+    gang_amounts_add(&f->allocatable, "nvidia.com/gpu", 8);
+    return f;
+}
+
+static struct gang_pod_facts *a_pod(const char *ns, const char *name, const char *api_group,
+                                    const char *group)
+{
+    char json[512];
+    struct err err;
+    snprintf(json, sizeof json,
+             "{\"metadata\":{\"name\":\"%s\",\"namespace\":\"%s\",\"uid\":\"uid-%s-%s\","
+             "\"labels\":{\"app\":\"a\",\"k0\":\"v\"}},\"spec\":{\"containers\":[{\"resources\":{"
+             "\"requests\":{\"nvidia.com/gpu\":1}}}]}}",
+             name, ns, ns, name);
+    cleanup_json json_t *tree = json_loads(json, 0, NULL);
+    struct gang_pod_facts *f = decode_pod(tree, &err);
+    if (group)
+        f->group = (struct gang_ref){xstrdup(api_group), xstrdup(ns), xstrdup(group)};
+    return f;
+}
+
+static struct gang_event pod_event(struct gang_pod_facts *f)
+{
+    return (struct gang_event){.kind = GANG_EV_POD_SET, .pod = gang_pod_facts_pack(f)};
+}
+
+static struct gang_event group_event(const char *api_group, const char *ns, const char *name,
+                                     int min)
+{
+    struct gang_group_facts *f = gang_group_facts_new();
+    f->ref = (struct gang_ref){xstrdup(api_group), xstrdup(ns), xstrdup(name)};
+    f->uid = xstrdup("uid");
+    f->min_member = min;
+    f->min_children = -1;
+    return (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = f};
+}
+
+static struct gang_event gone(enum gang_event_kind kind, const char *api_group, const char *ns,
+                              const char *name)
+{
+    struct gang_event ev = {.kind = kind};
+    ev.gone = (struct gang_ref){xstrdup_null(api_group), xstrdup_null(ns), xstrdup(name)};
+    return ev;
+}
+
+/* Some thousand nodes and pods, one of which on each tenth node has anti-affinity or a host port.
+ */
+static void cluster_begin(struct cluster_of_others *c)
+{
+    struct gang_config config = gang_config_default();
+    config.express = true;
+    *c = (struct cluster_of_others){.core = gang_core_new(&config), .now = USEC_PER_SEC};
+    c->claims = claims_new(&(struct cluster_sink){.post = on_claim, .arg = c});
+    c->names = xcalloc(NODES, sizeof *c->names);
+    struct gang_event *events = xcalloc(2 * NODES + 1, sizeof *events);
+    size_t n = 0;
+    for (int i = 0; i < NODES; i++) {
+        struct gang_node_facts *f = a_node(i);
+        c->names[i] = xstrdup(f->name);
+        events[n++] = (struct gang_event){.kind = GANG_EV_NODE_SET, .node = f};
+        char name[32];
+        snprintf(name, sizeof name, "runs-%d", i);
+        struct gang_pod_facts *pod = a_pod("other", name, NULL, NULL);
+        pod->node = xstrdup(f->name);
+        if (i % 10 == 0) {
+            pod->n_host_ports = 1;
+            pod->host_ports = xcalloc(1, sizeof *pod->host_ports);
+            pod->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 9100};
+        }
+        events[n++] = pod_event(pod);
+    }
+    events[n++] = (struct gang_event){.kind = GANG_EV_SYNCED};
+    step(c, events, n);
+    free(events);
+}
+
+static void cluster_end(struct cluster_of_others *c)
+{
+    claims_free(c->claims);
+    gang_core_free(c->core);
+    for (int i = 0; i < NODES; i++)
+        free((char *)(uintptr_t)c->names[i]);
+    free(c->names);
+}
+
+static void filter(struct cluster_of_others *c, struct gang_pod_facts *facts)
+{
+    struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++c->id, .pod = facts};
+    ev.names = c->names;
+    ev.n_names = NODES;
+    step(c, &ev, 1);
+}
+
+/* ---- what is timed ---- */
+
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+enum stage {
+    AT_READ,   /* it exists */
+    AT_CHANGE, /* another version of it */
+    AT_ASK,    /* filter is asked about it */
+    AT_PLAN,   /* a gang of another tenant comes and is planned */
+    AT_FILTER, /* kube-scheduler asks about its member, and about a pod of no gang */
+    AT_GONE,
+    STAGES
+};
+static const char *const stage_names[STAGES] = {"read",           "changed",      "asked",
+                                                "others planned", "others asked", "deleted"};
+
+struct cost {
+    char *what;
+    double ms[STAGES];
+};
+
+static void others(struct cluster_of_others *c, double ms[STAGES])
+{
+    double t = cpu_ms();
+    struct gang_event events[] = {
+        group_event("scheduling.x-k8s.io", "other", "g", 2),
+        pod_event(a_pod("other", "m0", "scheduling.x-k8s.io", "g")),
+        pod_event(a_pod("other", "m1", "scheduling.x-k8s.io", "g")),
+    };
+    step(c, events, ARRAY_SIZE(events));
+    ms[AT_PLAN] = cpu_ms() - t;
+    t = cpu_ms();
+    filter(c, a_pod("other", "m0", "scheduling.x-k8s.io", "g"));
+    filter(c, a_pod("other", "single", NULL, NULL));
+    ms[AT_FILTER] = cpu_ms() - t;
+    struct gang_event ends[] = {gone(GANG_EV_POD_GONE, NULL, "other", "m0"),
+                                gone(GANG_EV_POD_GONE, NULL, "other", "m1"),
+                                gone(GANG_EV_POD_GONE, NULL, "other", "single"),
+                                gone(GANG_EV_GROUP_GONE, "scheduling.x-k8s.io", "other", "g")};
+    step(c, ends, ARRAY_SIZE(ends));
+}
+
+/* ---- one object ---- */
+
+static void put_item(struct buf *b, const char *item, size_t number)
+{
+    for (; *item; item++)
+        if (*item == '#')
+            buf_printf(b, "%06zu", number); /* the API server puts keys in order */
+        else if (*item == '%')
+            buf_printf(b, "%zu", number % 65535 + 1);
+        else
+            buf_putc(b, *item);
+}
+
+/* The object, with so many items, or as many as the API server takes. */
+static json_t *object_of(const struct object_field *f, size_t most, size_t *ret_n)
+{
+    size_t n = 0;
+    cleanup_buf struct buf b = BUF_INIT;
+    const char *at = strchr(f->json, '@');
+    bool plain = at[-1] == '\'' && at[1] == '\''; /* one long text */
+    buf_append(&b, f->json, (size_t)(at - f->json));
+    for (; n < most && b.len < OBJECT_SIZE; n++) {
+        if (n && !plain)
+            buf_putc(&b, ',');
+        put_item(&b, f->item, n + 1);
+    }
+    *ret_n = n;
+    buf_puts(&b, at + 1);
+    for (size_t i = 0; i < b.len; i++)
+        if (b.data[i] == '\'')
+            b.data[i] = '"';
+    json_error_t err;
+    json_t *json = json_loadb(b.data, b.len, 0, &err);
+    if (!json)
+        fail_msg("%s: %s at %d", f->path, err.text, err.position);
+    return json;
+}
+
+enum role { ROLE_MEMBER, ROLE_BOUND, ROLE_ORDINARY, ROLES };
+static const char *const role_names[ROLES] = {"of a gang", "on a node", "of no gang"};
+
+/* The pod as it is to stand there, from the one that was before. */
+static void cast(json_t *pod, enum role role)
+{
+    json_t *meta = json_object_get(pod, "metadata"), *spec = json_object_get(pod, "spec");
+    if (role == ROLE_BOUND)
+        json_object_set_new(spec, "nodeName", json_string("node-7"));
+    if (role != ROLE_ORDINARY)
+        return;
+    json_object_del(spec, "nodeName");
+    json_object_del(json_object_get(meta, "labels"), "scheduling.x-k8s.io/pod-group");
+    json_object_del(json_object_get(meta, "annotations"), "gang.scheduling.koordinator.sh/name");
+}
+
+static void set_version(json_t *object, const char *version)
+{
+    json_t *meta = json_object_get(object, "metadata");
+    json_object_set_new(meta, "resourceVersion", json_string(version));
+    json_t *labels = json_object_get(meta, "labels");
+    if (!labels)
+        json_object_set_new(meta, "labels", labels = json_object());
+    json_object_set_new(labels, "version", json_string(version));
+    json_t *spec = json_object_get(object, "spec");
+    if (json_object_get(spec, "minMember"))
+        json_object_set_new(spec, "minMember", json_integer(version[0] - '0'));
+}
+
+/* Decodes it and hands it to the core. */
+static void set_object(struct cluster_of_others *c, const struct object_field *f, json_t *json)
+{
+    struct err err = {.code = ERR_NONE};
+    struct gang_event ev = {.kind = GANG_EV_TICK};
+    switch (f->kind) {
+    case OBJECT_POD:
+        ev = pod_event(decode_pod(json, &err));
+        assert_non_null(ev.pod);
+        break;
+    case OBJECT_NODE:
+        ev.node = decode_node(json, &err);
+        ev.kind = ev.node ? GANG_EV_NODE_SET : GANG_EV_TICK;
+        break;
+    case OBJECT_CLAIM:
+        claims_set(c->claims, json, &err);
+        step_pending(c);
+        return;
+    case OBJECT_VOLUME:
+        claims_set_volume(c->claims, json, &err);
+        step_pending(c);
+        return;
+    case OBJECT_CLASS:
+        ev.class = decode_class(json, &err);
+        ev.kind = ev.class ? GANG_EV_CLASS_SET : GANG_EV_TICK;
+        break;
+    case OBJECT_GROUP:
+        ev.kind = GANG_EV_GROUP_SET;
+        ev.group = decode_group(dialect_by_group(f->dialect), json, &err);
+        break;
+    }
+    step(c, &ev, 1);
+}
+
+static void object_gone(struct cluster_of_others *c, const struct object_field *f)
+{
+    struct gang_event ev;
+    switch (f->kind) {
+    case OBJECT_POD:
+        ev = gone(GANG_EV_POD_GONE, NULL, "evil", "big");
+        break;
+    case OBJECT_NODE:
+        ev = gone(GANG_EV_NODE_GONE, NULL, NULL, "big");
+        break;
+    case OBJECT_CLASS:
+        ev = gone(GANG_EV_CLASS_GONE, NULL, NULL, "class");
+        break;
+    case OBJECT_GROUP:
+        ev = gone(GANG_EV_GROUP_GONE, f->dialect, "evil", "g");
+        break;
+    case OBJECT_CLAIM:
+        claims_gone(c->claims, "evil", "c");
+        step_pending(c);
+        return;
+    default:
+        claims_volume_gone(c->claims, "v");
+        step_pending(c);
+        return;
+    }
+    step(c, &ev, 1);
+}
+
+/* What it is about: a PodGroup for pods, pods for a PodGroup, a claim for a volume. */
+enum { SIBLINGS = 64 };
+
+static const char *api_group_of(const struct object_field *f)
+{
+    return f->dialect ? f->dialect : "scheduling.x-k8s.io";
+}
+
+static void company(struct cluster_of_others *c, const struct object_field *f)
+{
+    struct gang_event events[SIBLINGS + 1];
+    size_t n = 0;
+    if (f->kind != OBJECT_GROUP)
+        events[n++] = group_event(api_group_of(f), "evil", "g", 1);
+    for (int i = 0; f->kind == OBJECT_GROUP && i < SIBLINGS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "p%d", i);
+        events[n++] = pod_event(a_pod("evil", name, api_group_of(f), "g"));
+    }
+    if (f->kind == OBJECT_CLAIM || f->kind == OBJECT_VOLUME) {
+        struct gang_pod_facts *pod = a_pod("evil", "p0", api_group_of(f), "g");
+        free(pod->claims);
+        pod->claims = xcalloc(1, sizeof *pod->claims);
+        pod->claims[pod->n_claims++] = xstrdup("c");
+        pod->has_pvc = true;
+        events[n++] = pod_event(pod);
+    }
+    step(c, events, n);
+    if (f->kind != OBJECT_VOLUME)
+        return;
+    cleanup_json json_t *claim = json_pack("{s:{s:s,s:s},s:{s:s}}", "metadata", "name", "c",
+                                           "namespace", "evil", "spec", "volumeName", "v");
+    struct err err;
+    claims_set(c->claims, claim, &err);
+    step_pending(c);
+}
+
+static void company_gone(struct cluster_of_others *c, const struct object_field *f)
+{
+    struct gang_event events[SIBLINGS + 1];
+    size_t n = 0;
+    events[n++] = gone(GANG_EV_GROUP_GONE, api_group_of(f), "evil", "g");
+    for (int i = 0; i < SIBLINGS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "p%d", i);
+        events[n++] = gone(GANG_EV_POD_GONE, NULL, "evil", name);
+    }
+    step(c, events, n);
+    claims_gone(c->claims, "evil", "c");
+    step_pending(c);
+}
+
+static void one_life(struct cluster_of_others *c, const struct object_field *f, json_t *json,
+                     double ms[STAGES])
+{
+    set_version(json, "7");
+    double t = cpu_ms();
+    set_object(c, f, json);
+    ms[AT_READ] = cpu_ms() - t;
+    set_version(json, "8");
+    t = cpu_ms();
+    set_object(c, f, json);
+    ms[AT_CHANGE] = cpu_ms() - t;
+    if (f->kind == OBJECT_POD) {
+        struct err err;
+        t = cpu_ms();
+        struct gang_pod_facts *facts = decode_pod(json, &err);
+        filter(c, facts);
+        ms[AT_ASK] = cpu_ms() - t;
+    }
+    others(c, ms);
+    t = cpu_ms();
+    object_gone(c, f);
+    ms[AT_GONE] = cpu_ms() - t;
+}
+
+static double worst(const double ms[STAGES])
+{
+    double most = 0;
+    for (int s = 0; s < STAGES; s++)
+        most = ms[s] > most ? ms[s] : most;
+    return most;
+}
+
+/* Life after life, until it is plain that it costs little. */
+static struct cost cost_of(struct cluster_of_others *c, const struct object_field *f, json_t *json)
+{
+    struct cost cost = {.what = NULL};
+    company(c, f);
+    for (int i = 0; i < TRIES; i++) {
+        double ms[STAGES] = {0};
+        one_life(c, f, json, ms);
+        for (int s = 0; s < STAGES; s++)
+            if (i == 0 || ms[s] < cost.ms[s])
+                cost.ms[s] = ms[s];
+        if (worst(cost.ms) < BOUND / 2.0)
+            break;
+    }
+    company_gone(c, f);
+    return cost;
+}
+
+/* ---- the tests ---- */
+
+static double limit_ms = BOUND * IN_GATE;
+static bool printing;
+
+static int by_worst(const void *a, const void *b)
+{
+    double x = worst(((const struct cost *)a)->ms), y = worst(((const struct cost *)b)->ms);
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void judge(struct cost *costs, size_t n)
+{
+    size_t beyond = 0;
+    qsort(costs, n, sizeof *costs, by_worst);
+    for (size_t i = 0; i < n; i++) {
+        bool dear = TIMED && worst(costs[i].ms) > limit_ms;
+        beyond += dear;
+        for (int s = 0; (dear || printing) && s < STAGES; s++)
+            if (costs[i].ms[s] >= 1)
+                print_message("%8.1f ms  %s  %s\n", costs[i].ms[s], costs[i].what, stage_names[s]);
+        free(costs[i].what);
+    }
+    if (beyond)
+        fail_msg("%zu objects cost more than %.0f ms of CPU", beyond, limit_ms);
+}
+
+/* Items: as many as some bound allows, more than any, and as many as the API server takes. */
+static const size_t sizes[] = {32, 64, 127, 256, 1023, SIZE_MAX};
+
+struct costs {
+    struct cost *items;
+    size_t n, cap;
+};
+
+static void add_cost(struct costs *costs, struct cost cost, char *what)
+{
+    GROW(costs->items, costs->cap, costs->n + 1);
+    cost.what = what;
+    costs->items[costs->n++] = cost;
+}
+
+/* Beyond a bound: what is between that and the largest costs less than the largest. */
+static bool is_beyond(const struct object_field *f, const json_t *json)
+{
+    struct err err;
+    struct gang_pod_facts *pod = f->kind == OBJECT_POD ? decode_pod(json, &err) : NULL;
+    bool beyond = pod && pod->invalid;
+    gang_pod_facts_free(pod);
+    return beyond;
+}
+
+static void costs_of_field(struct cluster_of_others *c, const struct object_field *f,
+                           struct costs *costs)
+{
+    bool beyond = false;
+    for (size_t k = 0; k < ARRAY_SIZE(sizes); k++) {
+        size_t items;
+        if (beyond && k + 1 < ARRAY_SIZE(sizes))
+            continue;
+        cleanup_json json_t *json = object_of(f, sizes[k], &items);
+        beyond = is_beyond(f, json);
+        for (int role = 0; f->kind == OBJECT_POD && role < ROLES; role++) {
+            cast(json, (enum role)role);
+            add_cost(costs, cost_of(c, f, json),
+                     xasprintf("%s (%zu), %s", f->path, items, role_names[role]));
+        }
+        if (f->kind != OBJECT_POD)
+            add_cost(costs, cost_of(c, f, json), xasprintf("%s (%zu)", f->path, items));
+    }
+}
+
+static void costs_of_kinds(bool pods)
+{
+    struct cluster_of_others c;
+    struct costs costs = {NULL, 0, 0};
+    cluster_begin(&c);
+    for (size_t i = 0; i < ARRAY_SIZE(object_fields); i++)
+        if ((object_fields[i].kind == OBJECT_POD) == pods)
+            costs_of_field(&c, &object_fields[i], &costs);
+    struct err err;
+    if (gang_core_check(c.core, &err) < 0)
+        fail_msg("%s", err.text);
+    cluster_end(&c);
+    judge(costs.items, costs.n);
+    free(costs.items);
+}
+
+static void T04_a_pod_of_any_size_costs_little(void **state)
+{
+    (void)state;
+    costs_of_kinds(/* pods= */ true);
+}
+
+static void T04_other_objects_of_any_size_cost_little(void **state)
+{
+    (void)state;
+    costs_of_kinds(/* pods= */ false);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--print") == 0) {
+        printing = true;
+        limit_ms = BOUND;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(T04_a_pod_of_any_size_costs_little),
+        cmocka_unit_test(T04_other_objects_of_any_size_cost_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
