@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pods of which muster does not read everything: what it says, and what it counts. */
+#include <stdio.h>
+
 #include "gang/bounds.h"
 #include "test/lib/world.h"
 
@@ -109,10 +111,31 @@ static void T06_the_express_lane_stays_off_a_node_with_such_a_pod(void **state)
     }
 }
 
+/* Each row of the table stands in the documentation. */
+static void T04_the_limits_are_documented(void **state)
+{
+    (void)state;
+    static char text[1 << 16];
+    FILE *file = fopen("docs/limits.md", "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    for (size_t i = 0; i < GANG_BOUND_MAX; i++) {
+        const struct gang_bound_row *b = &gang_bounds[i];
+        size_t thousands = b->most / 1000;
+        cleanup_free char *most = thousands ? xasprintf("%zu,%03zu", thousands, b->most % 1000)
+                                            : xasprintf("%zu", b->most);
+        cleanup_free char *row = xasprintf("| %s | %s %s |\n", b->field, most, b->counted);
+        if (!strstr(text, row))
+            fail_msg("docs/limits.md lacks: %s", row);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T04_a_gang_with_a_pod_beyond_a_bound_is_refused),
+        cmocka_unit_test(T04_the_limits_are_documented),
         cmocka_unit_test(T04_a_later_member_beyond_a_bound_passes_singly),
         cmocka_unit_test(T06_a_pod_of_thousands_of_resources_is_charged),
         cmocka_unit_test(T06_the_express_lane_stays_off_a_node_with_such_a_pod),
