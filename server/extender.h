@@ -20,9 +20,9 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json_scan.h"
 #include "gang/effect.h"
 #include "gang/facts.h"
-#include "server/json_scan.h"
 #include "workload/workload.h"
 
 #define EXTENDER_VERBS(X)                                                                          \

@@ -3,7 +3,7 @@
 
 #include <strings.h>
 
-#include "server/json_scan.h"
+#include "base/json_scan.h"
 
 void node_stream_begin(struct node_stream *s, struct buf *out,
                        enum node_keep (*ask)(void *arg, const struct buf *before,

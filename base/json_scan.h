@@ -18,8 +18,8 @@
  * it accepts jansson accepts (but for numbers out of range). Depth is bounded; nothing recurses.
  * Pure, any thread; the bytes are borrowed.
  */
-#ifndef MUSTER_SERVER_JSON_SCAN_H
-#define MUSTER_SERVER_JSON_SCAN_H
+#ifndef MUSTER_BASE_JSON_SCAN_H
+#define MUSTER_BASE_JSON_SCAN_H
 
 #include <stdint.h>
 

@@ -3,7 +3,7 @@
  * The scanner against jansson as the oracle: what the one accepts the other accepts, and both read
  * the same strings; on good documents, broken ones and cut ones.
  */
-#include "server/json_scan.h"
+#include "base/json_scan.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/json_scan.h"
+#include "base/json_scan.h"
 
 #include <errno.h>
 
