@@ -20,7 +20,7 @@ struct api_metrics {
     pthread_mutex_t lock;
     struct map requests;  /* labels -> uint64_t */
     struct map durations; /* verb -> struct histogram */
-    struct map counters;  /* name{label="value"} -> uint64_t */
+    struct map counters;  /* name{label="value"} -> int64_t; gauges too */
     struct map queues;    /* queue -> uint64_t */
 };
 
@@ -76,14 +76,20 @@ void api_metrics_request(struct api_metrics *m, const char *verb, const char *re
     pthread_mutex_unlock(&m->lock);
 }
 
-void api_metrics_count(struct api_metrics *m, const char *name, const char *label,
-                       const char *value)
+void api_metrics_change(struct api_metrics *m, const char *name, const char *label,
+                        const char *value, int64_t by)
 {
     char key[160];
     snprintf(key, sizeof key, "muster_%s{%s=\"%s\"}", name, label, value);
     pthread_mutex_lock(&m->lock);
-    ++*(uint64_t *)value_of(&m->counters, key, sizeof(uint64_t));
+    *(int64_t *)value_of(&m->counters, key, sizeof(int64_t)) += by;
     pthread_mutex_unlock(&m->lock);
+}
+
+void api_metrics_count(struct api_metrics *m, const char *name, const char *label,
+                       const char *value)
+{
+    api_metrics_change(m, name, label, value, 1);
 }
 
 void api_metrics_queue(struct api_metrics *m, const char *queue, size_t length)
@@ -109,28 +115,30 @@ static void print_histogram(struct buf *out, const char *verb, const struct hist
                verb, h->count, verb, h->sum, verb, h->count);
 }
 
-/* The counters of one name, which must be printed together. */
+/* What has one name must be printed together. */
 static void print_counters(struct buf *out, const struct map *counters, const char *name,
-                           const char *help)
+                           const char *type, const char *help)
 {
-    buf_printf(out, "# HELP muster_%s %s\n# TYPE muster_%s counter\n", name, help, name);
+    buf_printf(out, "# HELP muster_%s %s\n# TYPE muster_%s %s\n", name, help, name, type);
     size_t len = strlen(name);
     map_for_each (e, counters)
         if (strncmp(e->key + strlen("muster_"), name, len) == 0 &&
             e->key[strlen("muster_") + len] == '{')
-            buf_printf(out, "%s %" PRIu64 "\n", e->key, *(const uint64_t *)e->value);
+            buf_printf(out, "%s %" PRId64 "\n", e->key, *(const int64_t *)e->value);
 }
 
 void api_metrics_print(struct api_metrics *m, struct buf *out)
 {
-    static const char *const counters[][2] = {
-        {"watch_events_total", "Events received from watches of the API server."},
-        {"watch_restarts_total", "Watches that were begun again."},
-        {"watch_lists_total", "Lists read whole from the API server."},
-        {"watch_errors_total", "Objects and lines from the API server that could not be read."},
-        {"podgroups_made_total", "PodGroups created for workloads that had none."},
-        {"podgroup_failures_total", "Steps on the way to a made PodGroup that failed."},
-        {"api_dropped_total", "Writes given up because their queue was full."},
+    static const char *const counters[][3] = {
+        {"watch_events_total", "counter", "Events received from watches of the API server."},
+        {"watch_restarts_total", "counter", "Watches that were begun again."},
+        {"watch_lists_total", "counter", "Lists read whole from the API server."},
+        {"watch_errors_total", "counter",
+         "Objects and lines from the API server that could not be read."},
+        {"podgroups_made_total", "counter", "PodGroups created for workloads that had none."},
+        {"podgroup_failures_total", "counter", "Steps on the way to a made PodGroup that failed."},
+        {"api_dropped_total", "counter", "Writes given up because their queue was full."},
+        {"unreadable_objects", "gauge", "Objects that cannot be read, or only in part."},
     };
     pthread_mutex_lock(&m->lock);
     buf_puts(out, "# HELP muster_api_requests_total Requests to the API server that have ended; "
@@ -143,7 +151,7 @@ void api_metrics_print(struct api_metrics *m, struct buf *out)
     map_for_each (e, &m->durations)
         print_histogram(out, e->key, e->value);
     for (size_t i = 0; i < ARRAY_SIZE(counters); i++)
-        print_counters(out, &m->counters, counters[i][0], counters[i][1]);
+        print_counters(out, &m->counters, counters[i][0], counters[i][1], counters[i][2]);
     buf_puts(out, "# HELP muster_api_queue_length Writes waiting or under way.\n"
                   "# TYPE muster_api_queue_length gauge\n");
     map_for_each (e, &m->queues)

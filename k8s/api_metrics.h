@@ -22,6 +22,9 @@ void api_metrics_request(struct api_metrics *m, const char *verb, const char *re
 /* muster_<name>{<label>="<value>"}: counts one up. */
 void api_metrics_count(struct api_metrics *m, const char *name, const char *label,
                        const char *value);
+/* The same, a gauge: what it was changes by that much. */
+void api_metrics_change(struct api_metrics *m, const char *name, const char *label,
+                        const char *value, int64_t by);
 /* muster_api_queue_length{queue="<queue>"} */
 void api_metrics_queue(struct api_metrics *m, const char *queue, size_t length);
 void api_metrics_print(struct api_metrics *m, struct buf *out);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/json_mend.h"
 #include "k8s/field.h"
 #include "k8s/proto.h"
 
@@ -378,13 +379,13 @@ static bool retry_with_what_is_new(struct client_call *call, long status)
     return true;
 }
 
-/* JSON without escaped NULs; protobuf as it is, but for a Status. */
+/* JSON that jansson takes; protobuf as it is, but for a Status. */
 static void make_readable(struct buf *body)
 {
     if (!body->len)
         return;
     if (!proto_is(body->data, body->len)) {
-        field_scrub(body->data, body->len);
+        json_mend(body->data, body->len);
         return;
     }
     cleanup_free char *status = proto_status_text(body->data, body->len);

@@ -29,7 +29,9 @@ struct client_call;
 struct client_reply {
     long status;       /* 0: there was none */
     const char *error; /* NULL: the reply is whole; else what went wrong below HTTP */
-    const char *body;  /* never NULL; NUL-terminated; what is said of an error is JSON always */
+    /* Never NULL; NUL-terminated. What is said of an error is JSON always, and all JSON is mended
+     * (base/json_mend.h). */
+    const char *body;
     size_t len;
     bool too_large; /* the body exceeded max_body */
 };

@@ -290,12 +290,3 @@ const char *time_format(usec_t wall, char buf[32])
     strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
     return buf;
 }
-
-/* jansson takes no NUL (in a key under no flag), kube-apiserver does, and Go writes it only so. */
-void field_scrub(char *json, size_t len)
-{
-    char *end = json + len;
-    for (char *p = json; p && (p = memchr(p, '\\', (size_t)(end - p))) && end - p >= 2; p += 2)
-        if (end - p >= 6 && memcmp(p, "\\u0000", 6) == 0)
-            memcpy(p, "\\ufffd", 6);
-}

@@ -51,11 +51,6 @@ void field_clean(char *text);
  * the way is absent or of another type. */
 const char *field_peek(const json_t *object, const char *key, ...) __attribute__((sentinel));
 
-/* Replaces every escaped NUL in a JSON text by the replacement character: any user may put one into
- * an annotation, and jansson refuses the whole document for it. To be called on whatever comes from
- * outside, before it is parsed; replies that client.h gives are scrubbed already. */
-void field_scrub(char *json, size_t len);
-
 /* Also used for times that are not fields. */
 int time_parse(const char *text, usec_t *ret, struct err *err);
 /* "2026-11-20T21:39:11Z" into buf. */

@@ -433,9 +433,11 @@ static void put_unknown(json_t *to, uint32_t number)
     put(to, name, json_true());
 }
 
+/* Goes on behind a field that cannot be read, so that the rest of the object is known. */
 static bool fill(json_t *to, const struct proto_message *m, struct wire w, int depth)
 {
     struct piece p;
+    bool good = true;
     if (depth > MAX_DEPTH)
         return false;
     /* Fields come in the order of their numbers, mostly: look on from where the last one was. */
@@ -445,21 +447,30 @@ static bool fill(json_t *to, const struct proto_message *m, struct wire w, int d
             at = m->fields;
         while (at->number && at->number < p.number)
             at++;
-        if (at->number == p.number && !put_field(to, at, &p, depth))
-            return false;
-        if (at->number != p.number && m->strict)
+        if (at->number == p.number)
+            good = put_field(to, at, &p, depth) && good;
+        else if (m->strict)
             put_unknown(to, p.number);
     }
-    return !w.bad;
+    return good && !w.bad;
 }
 
-static json_t *tree_of(const struct proto_message *m, const char *data, size_t len, struct err *err)
+/* What can be read of it; err is set unless that is all. */
+static json_t *part_of(const struct proto_message *m, struct piece raw, struct err *err)
 {
     json_t *tree = json_object();
-    if (fill(tree, m, wire_of(data, len), 0))
+    *err = (struct err){.code = ERR_NONE};
+    if (!fill(tree, m, wire_of(raw.data, raw.len), 0))
+        err_set(err, ERR_INVALID, "a field is no protobuf of Kubernetes' API");
+    return tree;
+}
+
+static json_t *tree_of(const struct proto_message *m, struct piece raw, struct err *err)
+{
+    json_t *tree = part_of(m, raw, err);
+    if (err->code == ERR_NONE)
         return tree;
     json_decref(tree);
-    err_set(err, ERR_INVALID, "what the API server sent is no protobuf of its API");
     return NULL;
 }
 
@@ -504,15 +515,16 @@ json_t *proto_object(const struct proto_message *message, const char *data, size
         err_set(err, ERR_INVALID, "what the API server sent is no protobuf of its API");
         return NULL;
     }
-    return tree_of(is_status(&kind) ? &status : message, raw.data, raw.len, err);
+    return part_of(is_status(&kind) ? &status : message, raw, err);
 }
 
 char *proto_status_text(const char *data, size_t len)
 {
     struct piece raw, kind;
+    struct err err;
     if (!open_envelope(data, len, &raw, &kind) || !is_status(&kind))
         return NULL;
-    cleanup_json json_t *tree = tree_of(&status, raw.data, raw.len, NULL);
+    cleanup_json json_t *tree = tree_of(&status, raw, &err);
     return tree ? json_dumps(tree, JSON_COMPACT) : NULL;
 }
 
@@ -529,7 +541,7 @@ json_t *proto_list_begin(struct proto_list *list, const char *data, size_t len, 
     struct wire w = wire_of(raw.data, raw.len);
     while (next_piece(&w, &p))
         if (p.number == 1 && p.data)
-            return tree_of(&list_meta, p.data, p.len, err);
+            return tree_of(&list_meta, p, err);
     err_set(err, ERR_INVALID, "the reply is not a list with a resourceVersion");
     return NULL;
 }
@@ -541,11 +553,8 @@ json_t *proto_list_next(struct proto_list *list, const struct proto_message *ite
     json_t *tree = NULL;
     *err = (struct err){.code = ERR_NONE};
     while (!tree && next_piece(&w, &p))
-        if (p.number == 2 && p.data) {
-            tree = tree_of(item, p.data, p.len, err);
-            if (!tree)
-                break;
-        }
+        if (p.number == 2 && p.data)
+            tree = part_of(item, p, err);
     list->at = w.p;
     if (w.bad)
         err_set(err, ERR_INVALID, "the list is cut off or no protobuf of Kubernetes' API");
@@ -554,18 +563,29 @@ json_t *proto_list_next(struct proto_list *list, const struct proto_message *ite
 
 /* ---- watches ---- */
 
+/* The object inside the extension of an event; NULL: there is none. */
+static json_t *event_object(const struct proto_message *item, struct piece extension,
+                            struct err *err)
+{
+    struct wire w = wire_of(extension.data, extension.len);
+    struct piece p;
+    json_t *object = NULL;
+    while (!object && next_piece(&w, &p))
+        if (p.number == 1 && p.data)
+            object = proto_object(item, p.data, p.len, err);
+    return object;
+}
+
 json_t *proto_event(const struct proto_message *item, const char *data, size_t len, struct err *err)
 {
     struct wire w = wire_of(data, len);
-    struct piece p, q;
+    struct piece p;
     json_t *event = json_object(), *object = NULL;
     while (next_piece(&w, &p)) {
         if (p.number == 1 && p.data)
             put(event, "type", text_value(p.data, p.len));
-        struct wire raw = p.number == 2 && p.data ? wire_of(p.data, p.len) : wire_of("", 0);
-        while (!object && next_piece(&raw, &q))
-            if (q.number == 1 && q.data && (object = proto_object(item, q.data, q.len, err)))
-                put(event, "object", object);
+        if (p.number == 2 && p.data && !object && (object = event_object(item, p, err)))
+            put(event, "object", object);
     }
     if (!w.bad && object)
         return event;

@@ -13,7 +13,7 @@
  * other. What a PodSpec and its parts have beside that is no loss either: a field whose number is
  * not known becomes a member "field-N": true, so that nobody takes the pod for understood in all.
  * As in JSON, what is empty is absent: "", 0, false, an empty list or map. NUL and bytes
- * that are no UTF-8 become '?' (see field_scrub() for why).
+ * that are no UTF-8 become '?' (base/json_mend.h says why).
  *
  * Pure, any thread. Trees are the caller's; everything else borrows from the bytes given.
  */
@@ -39,7 +39,8 @@ static inline bool proto_is_frame(char first)
     return first == 0;
 }
 
-/* The body of an object or a Status, whichever message says. NULL: it cannot be read. */
+/* The body of an object or a Status, whichever message says; NULL: it is none. err is set also
+ * where only a part of it can be read: that part, mostly all but one field, is the tree then. */
 json_t *proto_object(const struct proto_message *message, const char *data, size_t len,
                      struct err *err);
 /* A Status, as JSON text; NULL when it is none. The caller frees it. */
@@ -50,10 +51,12 @@ struct proto_list {
     const char *at, *end; /* what is left of it */
 };
 json_t *proto_list_begin(struct proto_list *list, const char *data, size_t len, struct err *err);
-/* The next item, or NULL at the end and where err is set. */
+/* The next item, or the part of it that can be read, as above; NULL at the end, and then err is set
+ * where the list was cut off. */
 json_t *proto_list_next(struct proto_list *list, const struct proto_message *item, struct err *err);
 
-/* The content of one frame of a watch, as {"type": …, "object": …}. */
+/* The content of one frame of a watch, as {"type": …, "object": …}; NULL when it is none. Of
+ * the object it may be a part, as above. */
 json_t *proto_event(const struct proto_message *item, const char *data, size_t len,
                     struct err *err);
 

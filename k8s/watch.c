@@ -4,9 +4,12 @@
 #include <inttypes.h>
 
 #include "base/hash.h"
+#include "base/json_mend.h"
+#include "base/json_scan.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "k8s/field.h"
+#include "k8s/unread.h"
 
 #define BACKOFF_FIRST   (200 * USEC_PER_MSEC)
 #define BACKOFF_MOST    (30 * USEC_PER_SEC)
@@ -28,7 +31,7 @@ struct known {
     uint64_t version, uid;
     uint32_t seen; /* number of the list that had it last */
     bool given;    /* set() took it */
-    bool reported; /* logged as unreadable */
+    bool unread;   /* it cannot be read */
 };
 
 struct watch {
@@ -37,6 +40,7 @@ struct watch {
     struct watch_options o;
     char *path, *rule;
     struct map known; /* "ns/name" -> struct known */
+    struct unread unread;
 
     struct client_call *call;
     struct client_timer retry, silence, look;
@@ -80,30 +84,43 @@ static void take_back(struct watch *w, const char *key, struct known *k)
     k->given = false;
 }
 
+static void readable(struct watch *w, struct known *k)
+{
+    if (k->unread)
+        unread_remove(&w->unread);
+    k->unread = false;
+}
+
 static void forget(struct watch *w, const char *key, struct known *k)
 {
     take_back(w, key, k);
+    readable(w, k);
     free(map_remove(&w->known, key));
 }
 
-static void give(struct watch *w, const char *key, struct known *k, json_t *object)
+/* Where every object ends up that cannot be read, or only in part: it costs itself alone. */
+static void note_unread(struct watch *w, const char *key, struct known *k, const struct err *why)
+{
+    api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
+    if (!k->unread)
+        unread_add(&w->unread, *key == '/' ? key + 1 : key, k->given, why);
+    k->unread = true;
+}
+
+/* `bad` says why only a part of the object is here; NULL: it is whole. */
+static void give(struct watch *w, const char *key, struct known *k, json_t *object,
+                 const struct err *bad)
 {
     struct err err;
-    int r = w->o.set(w->o.arg, object, &err);
-    if (r == 0) {
-        k->given = true;
-        k->reported = false;
-        return;
-    }
-    if (r > 0)
-        k->given = true;
+    int r = bad ? -1 : w->o.set(w->o.arg, object, &err);
+    if (r < 0)
+        take_back(w, key, k); /* what it was before is not there any more */
     else
-        take_back(w, key, k);
-    api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
-    if (!k->reported)
-        log_error(r > 0 ? "an object is read in part" : "an object cannot be read and is left out",
-                  "resource", w->o.resource, "error", err.text, NULL);
-    k->reported = true;
+        k->given = true;
+    if (r == 0)
+        readable(w, k);
+    else
+        note_unread(w, key, k, bad ? bad : &err);
 }
 
 static struct known *learn(struct watch *w, const char *key)
@@ -135,7 +152,7 @@ static int identify(const json_t *object, struct identity *id, struct err *err)
     return 0;
 }
 
-static int take_object(struct watch *w, json_t *object, struct err *err)
+static int take_object(struct watch *w, json_t *object, const struct err *bad, struct err *err)
 {
     struct identity id;
     if (identify(object, &id, err) < 0)
@@ -150,11 +167,11 @@ static int take_object(struct watch *w, json_t *object, struct err *err)
     if (!is_new && k->uid != uid) {
         /* Deleted and created anew while we did not look. */
         take_back(w, key, k);
-        k->reported = false;
+        readable(w, k);
     }
     k->version = version;
     k->uid = uid;
-    give(w, key, k, object);
+    give(w, key, k, object, bad);
     return 0;
 }
 
@@ -317,20 +334,51 @@ static int take_list_meta(struct watch *w, const json_t *meta, struct err *err)
     return 0;
 }
 
+/* What has no name, or is no object at all, cannot be told from others: it is passed over. */
+static void take_item(struct watch *w, json_t *item, const struct err *bad)
+{
+    struct err err;
+    if (take_object(w, item, bad, &err) == 0)
+        return;
+    api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
+    unread_add(&w->unread, NULL, false, &err);
+}
+
+/* Where metadata and items of a list are; false: it is no JSON, or no list. */
+static bool split_list(const char *body, size_t len, struct json_span *meta,
+                       struct json_span *items, struct err *err)
+{
+    cleanup_buf struct buf key = BUF_INIT;
+    struct json_scan s = json_scan_new(body, len);
+    *meta = *items = (struct json_span){0, 0};
+    if (json_scan_object(&s))
+        while (json_scan_key(&s, &key))
+            json_scan_skip(&s, str_eq(buf_str(&key), "metadata") ? meta
+                               : str_eq(buf_str(&key), "items")  ? items
+                                                                 : NULL);
+    if (json_scan_end(&s))
+        return true;
+    err_set(err, ERR_INVALID, "the list is not JSON: %s, at byte %zu", s.error, s.at);
+    return false;
+}
+
+/* One tree at a time: that of a page may be a hundred times its size. */
 static int read_json_page(struct watch *w, const struct client_reply *reply, struct err *err)
 {
-    json_error_t at;
-    cleanup_json json_t *list = json_loadb(reply->body, reply->len, 0, &at);
-    if (!list)
-        return err_set(err, ERR_INVALID, "the list is not JSON: %s", at.text);
-    json_t *items = json_object_get(list, "items");
-    if (items && !json_is_array(items) && !json_is_null(items))
-        return err_set(err, ERR_INVALID, "the reply is not a list with a resourceVersion");
-    if (take_list_meta(w, json_object_get(list, "metadata"), err) < 0)
+    struct json_span meta, items, one;
+    if (!split_list(reply->body, reply->len, &meta, &items, err))
         return -1;
-    for (size_t i = 0; i < json_array_size(items); i++)
-        if (take_object(w, json_array_get(items, i), err) < 0)
-            return -1;
+    cleanup_json json_t *list = json_loadb(reply->body + meta.at, meta.len, 0, NULL);
+    struct json_scan s = json_scan_new(reply->body + items.at, items.len);
+    bool none = items.len == 0 || json_scan_null(&s);
+    if (take_list_meta(w, list, err) < 0)
+        return -1;
+    if (!none && !json_scan_array(&s))
+        return err_set(err, ERR_INVALID, "the items of the list are no array");
+    while (!none && json_scan_item(&s) && json_scan_skip(&s, &one)) {
+        cleanup_json json_t *item = json_loadb(s.start + one.at, one.len, 0, NULL);
+        take_item(w, item, /* bad= */ NULL);
+    }
     return 0;
 }
 
@@ -343,10 +391,8 @@ static int read_proto_page(struct watch *w, const struct client_reply *reply, st
         return -1;
     json_t *item;
     while ((item = proto_list_next(&list, w->o.proto, err)) != NULL) {
-        int r = take_object(w, item, err);
+        take_item(w, item, err->code == ERR_NONE ? NULL : err);
         json_decref(item);
-        if (r < 0)
-            return -1;
     }
     return err->code == ERR_NONE ? 0 : -1;
 }
@@ -416,9 +462,11 @@ static int take_bookmark(struct watch *w, const json_t *object, struct err *err)
     return 0;
 }
 
+/* With an event, err says whether all of its object is there. */
 static json_t *event_of(const struct watch *w, const char *line, size_t len, struct err *err)
 {
     json_error_t at;
+    err->code = ERR_NONE;
     if (w->framed)
         return proto_event(w->o.proto, line, len, err);
     json_t *event = json_loadb(line, len, 0, &at);
@@ -429,9 +477,12 @@ static json_t *event_of(const struct watch *w, const char *line, size_t len, str
 
 static int take_line(struct watch *w, const char *line, size_t len, struct err *err)
 {
-    cleanup_json json_t *event = event_of(w, line, len, err);
-    if (!event)
+    struct err bad;
+    cleanup_json json_t *event = event_of(w, line, len, &bad);
+    if (!event) {
+        *err = bad;
         return -1;
+    }
     const char *type = field_peek(event, "type", NULL);
     json_t *object = json_object_get(event, "object");
     if (!type || !json_is_object(object))
@@ -444,7 +495,7 @@ static int take_line(struct watch *w, const char *line, size_t len, struct err *
     }
     int r;
     if (str_eq(type, "ADDED") || str_eq(type, "MODIFIED"))
-        r = take_object(w, object, err);
+        r = take_object(w, object, bad.code == ERR_NONE ? NULL : &bad, err);
     else if (str_eq(type, "DELETED"))
         r = drop_object(w, object, err);
     else if (str_eq(type, "BOOKMARK"))
@@ -493,7 +544,7 @@ static bool take_lines(struct watch *w, const char *data, size_t len)
         if (!end)
             return true;
         if (w->line.len > 0)
-            field_scrub(w->line.data, w->line.len);
+            json_mend(w->line.data, w->line.len);
         if (!take_whole(w, w->line.data, w->line.len))
             return false;
         data = end + 1;
@@ -635,6 +686,7 @@ struct watch *watch_start(struct client *c, struct api_metrics *metrics,
     w->retry = (struct client_timer){.fire = on_retry, .arg = w};
     w->silence = (struct client_timer){.fire = on_silence, .arg = w};
     w->look = (struct client_timer){.fire = on_look, .arg = w};
+    unread_begin(&w->unread, c, metrics, options->resource, options->naming);
     list_page(w);
     return w;
 }
@@ -654,6 +706,7 @@ struct watch *watch_stop(struct watch *w, bool forget_all)
         free(e->value);
     }
     map_done(&w->known);
+    unread_end(&w->unread);
     buf_done(&w->line);
     free(w->path);
     free(w->rule);

@@ -33,7 +33,8 @@ struct watch_options {
     const struct proto_message *proto; /* asked for in protobuf; NULL: JSON, as custom resources */
     /*
      * Takes an object (borrowed). -1: it cannot be read, and counts as not there; 1: it was taken,
-     * but for what err says. Either is logged once per object.
+     * but for what err says. Either is named and counted (unread.h), and costs nobody else
+     * anything.
      */
     int (*set)(void *arg, json_t *object, struct err *err);
     void (*gone)(void *arg, const char *ns, const char *name);
@@ -45,11 +46,14 @@ struct watch_options {
     /* The server refuses the list (403); it is asked again. May be NULL. */
     void (*forbidden)(void *arg);
     void *arg;
-    /* 0: the defaults (500 objects, 2,000 in protobuf, 16 MiB, 64 MiB, 150 s, 75 s). */
+    /* 0: the defaults (500 objects, 2,000 in protobuf, 16 MiB, 64 MiB, 150 s, 75 s, a minute). etcd
+     * keeps an object of 1.5 MiB, which may be six times as long where JSON escapes it: less than
+     * a line, and pages shrink until they fit. */
     int page;
     size_t max_line, max_page;
     usec_t max_silence; /* a watch that says nothing for so long is begun again, */
     usec_t max_pause;   /* and for so long is behind */
+    usec_t naming;      /* unread.h names so many objects in that time */
 };
 
 struct watch *watch_start(struct client *c, struct api_metrics *metrics,

@@ -4,9 +4,9 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/json_mend.h"
 #include "base/log.h"
 #include "config/scheduler_config.h"
-#include "k8s/field.h"
 
 #define JSON_TYPE "application/json"
 
@@ -131,7 +131,7 @@ static void handle(void *arg, struct http_request *r)
     call->bytes = r->bytes;
     node_stream_end(&call->stream);
     call->args.small = call->stream.small;
-    field_scrub(r->body.data, r->body.len); /* anybody can write a NUL into an annotation */
+    json_mend_nul(r->body.data, r->body.len); /* anybody can write a NUL into an annotation */
     if (extender_parse(call->verb, r->body.data, r->body.len, &call->args, &err) < 0) {
         not_understood(call, err.text);
         return;

@@ -13,6 +13,8 @@
 
 #include <cmocka.h>
 
+#include "json_docs.h"
+
 static bool accepts(const char *text, size_t len)
 {
     struct json_scan s = json_scan_new(text, len);
@@ -157,87 +159,17 @@ static void agrees_on_bytes_that_are_no_text(void **state)
 
 /* ---- generated documents ---- */
 
-static uint64_t seed;
-
-static unsigned pick(unsigned n)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (unsigned)(seed % n);
-}
-
-static void generate_string(struct buf *b)
-{
-    static const char *const pieces[] = {
-        "a",    "node-1",       "\\n", "\\u00e9", "\xc3\xa9", "\\\"", " ", "\\ud83d\\ude00",
-        "\\\\", "\xe2\x82\xac", "{",   "]",       ",",        "\\/"};
-    buf_putc(b, '"');
-    for (unsigned n = pick(5); n > 0; n--)
-        buf_puts(b, pieces[pick(ARRAY_SIZE(pieces))]);
-    buf_putc(b, '"');
-}
-
-static void generate(struct buf *b, int depth)
-{
-    static const char *const scalars[] = {"0", "-12", "3.25", "1e3", "true", "false", "null"};
-    unsigned kind = pick(depth > 0 ? 6 : 3);
-    if (pick(4) == 0)
-        buf_putc(b, " \n\t\r"[pick(4)]);
-    if (kind < 2) {
-        buf_puts(b, scalars[pick(ARRAY_SIZE(scalars))]);
-    } else if (kind == 2) {
-        generate_string(b);
-    } else {
-        bool object = kind < 5;
-        unsigned n = pick(4);
-        buf_putc(b, object ? '{' : '[');
-        for (unsigned i = 0; i < n; i++) {
-            if (i)
-                buf_putc(b, ',');
-            if (object) {
-                generate_string(b);
-                buf_putc(b, ':');
-            }
-            generate(b, depth - 1);
-        }
-        buf_putc(b, object ? '}' : ']');
-    }
-}
-
-static void mutate(struct buf *b)
-{
-    static const char bytes[] = "{}[]\",:\\u0e1.-tfn \xc3\xa9";
-    size_t at = b->len ? pick((unsigned)b->len) : 0;
-    switch (pick(3)) {
-    case 0:
-        if (b->len)
-            b->data[at] = bytes[pick(sizeof bytes - 1)];
-        break;
-    case 1:
-        if (b->len) {
-            memmove(b->data + at, b->data + at + 1, b->len - at);
-            b->len--;
-        }
-        break;
-    default:
-        buf_putc(b, ' ');
-        memmove(b->data + at + 1, b->data + at, b->len - 1 - at);
-        b->data[at] = bytes[pick(sizeof bytes - 1)];
-    }
-}
-
 static void agrees_with_jansson_on_generated_documents(void **state)
 {
     (void)state;
-    seed = 20261120;
+    docs_seed(20261120);
     int good = 0, bad = 0;
     for (int i = 0; i < 40000; i++) {
         cleanup_buf struct buf b = BUF_INIT;
-        generate(&b, 5);
+        docs_put(&b, 5, NULL);
         bool known;
-        for (unsigned n = pick(4); n > 0; n--)
-            mutate(&b);
+        for (unsigned n = docs_pick(4); n > 0; n--)
+            docs_mutate(&b);
         compare(buf_str(&b), b.len);
         if (oracle(buf_str(&b), b.len, &known))
             good++;
@@ -284,11 +216,11 @@ static void walk(struct json_scan *s, const json_t *j)
 static void reads_what_jansson_reads(void **state)
 {
     (void)state;
-    seed = 7;
+    docs_seed(7);
     int walked = 0;
     for (int i = 0; i < 5000; i++) {
         cleanup_buf struct buf b = BUF_INIT;
-        generate(&b, 5);
+        docs_put(&b, 5, NULL);
         json_t *j = json_loadb(buf_str(&b), b.len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
         if (!j)
             continue; /* a key twice */

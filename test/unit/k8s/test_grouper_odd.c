@@ -80,6 +80,28 @@ static void a_conflict_is_not_tried_again_at_full_speed(void **state)
     assert_in_range(count(x, RAY_PATCH), 2, 16);
 }
 
+/* T01: the owner's status, the pod's and the PodGroup's own fields are anybody's. */
+static void T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance(void **state)
+{
+#define ODD ", \"status\": {\"x\": 18446744073709552000}}"
+    struct gfixture *x = *state;
+    cleanup_free char *job = json_of(JOB_OF(GANG_OF_4)), *pod = json_of(JOB_POD("p", "up"));
+    job[strlen(job) - 1] = '\0';
+    cleanup_free char *odd_job = xasprintf("%s" ODD, job);
+    char *annotated = strstr(pod, "\"metadata\":");
+    assert_non_null(annotated);
+    cleanup_free char *odd_pod = xasprintf(
+        "{\"x\":-1e999,\"metadata\":{\"annotations\":{\"pod-group-name\":\"" MADE "\"},%s",
+        strchr(annotated, '{') + 1);
+    fake_answer(x->w->api, JOB, 200, odd_job);
+    fake_answer(x->w->api, MAKE, 201, "{\"x\": [1E999]}");
+    fake_answer(x->w->api, LINK("p"), 200, odd_pod);
+    show_pod(x, JOB_POD("p", "up"));
+    assert_state(x, "p", "in " MADE " as -");
+    assert_int_equal(minimum_in(x, MAKE, 0), 4);
+#undef ODD
+}
+
 /* ---- kinds ---- */
 
 #define FOO_POD                                                                                    \
@@ -430,6 +452,7 @@ int main(void)
         GTEST(a_quota_or_a_webhook_is_no_missing_right),
         GTEST(what_is_refused_for_ever_is_asked_for_more_and_more_seldom),
         GTEST(a_conflict_is_not_tried_again_at_full_speed),
+        GTEST(T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance),
         GTEST(a_kind_that_nobody_needs_any_more_is_not_asked_for),
         GTEST(a_kind_or_a_uid_without_end_is_not_taken),
         GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),

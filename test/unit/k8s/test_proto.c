@@ -163,7 +163,7 @@ static json_t *read_proto(const char *name, const struct proto_message *m)
     cleanup_buf struct buf b = read_file(name, "pb");
     assert_true(proto_is(b.data, b.len));
     json_t *tree = proto_object(m, b.data, b.len, &err);
-    if (!tree)
+    if (!tree || err.code != ERR_NONE)
         fail_msg("%s: %s", name, err.text);
     return tree;
 }

@@ -7,22 +7,6 @@
 
 #include "base/log.h"
 
-#define LIST_OF(version, items)                                                                    \
-    "{\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":[" items "]}"
-#define PAGE_OF(version, token, items)                                                             \
-    "{\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" token                     \
-    "\"},\"items\":[" items "]}"
-#define POD(name, version, uid)                                                                    \
-    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
-    "\",\"uid\":\"" uid "\"}}"
-#define BAD(name, version)                                                                         \
-    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
-    "\",\"uid\":\"u\"},\"bad\":true}"
-#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
-#define BOOKMARK(version)   EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version "\"}}")
-#define GONE_410                                                                                   \
-    EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old resource version\"}")
-
 static void on_missing(void *arg)
 {
     buf_puts(&((struct fixture *)arg)->heard, "missing ");
@@ -273,7 +257,6 @@ static void an_old_token_is_renewed_at_once(void **state)
     unlink(path);
 }
 
-/* Any user may put a NUL into an annotation; kube-apiserver serves it as \\u0000. */
 static void on_behind(void *arg, bool behind)
 {
     buf_puts(&((struct fixture *)arg)->heard, behind ? "behind " : "follows ");
@@ -324,29 +307,10 @@ static void a_watch_without_a_word_is_behind_until_it_says_one(void **state)
     assert_int_equal(fake_count(x->api, WATCH), 1);
 }
 
-static void a_nul_in_an_object_blinds_nobody(void **state)
-{
-    (void)state;
-    char text[] = "{\"k\\u0000\":\"a\\u0000b\",\"c\":\"\\\\u0000\",\"d\":\"\\\\\\u0000\"}";
-    assert_null(json_loads(text, 0, NULL));
-    field_scrub(text, strlen(text));
-    json_t *object = json_loads(text, 0, NULL);
-    assert_non_null(object);
-    assert_string_equal(json_string_value(json_object_get(object, "k\xef\xbf\xbd")), "a\xef\xbf\xbd"
-                                                                                     "b");
-    /* An escaped backslash before "u0000" is no NUL. */
-    assert_string_equal(json_string_value(json_object_get(object, "c")), "\\u0000");
-    assert_string_equal(json_string_value(json_object_get(object, "d")), "\\\xef\xbf\xbd");
-    json_decref(object);
-    char cut[] = "{\"a\":\"\\";
-    field_scrub(cut, strlen(cut)); /* stays within its bytes */
-}
-
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_nul_in_an_object_blinds_nobody),
         TEST(pages_make_one_list),
         TEST(an_expired_page_starts_over),
         TEST(events_are_followed_and_bookmarks_remembered),

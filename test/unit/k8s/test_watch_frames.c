@@ -68,6 +68,19 @@ static void put_pod(struct buf *b, const char *name, const char *version, bool o
         put_unknown(b);
 }
 
+/* A spec whose containers are a number, and one that ends inside a text. */
+static const char *const damages[] = {"\x12\x02\x10\x01", "\x12\x03\x0a\x7f!"};
+
+/* A pod of which only the metadata can be read; the damage stands before or behind it. */
+static void put_bad_pod(struct buf *b, const char *name, const char *version, size_t damage)
+{
+    if (damage % 2)
+        buf_puts(b, damages[damage / 2]);
+    put_pod(b, name, version, false);
+    if (damage % 2 == 0)
+        buf_puts(b, damages[damage / 2]);
+}
+
 /* An event with its length before it. */
 static void put_frame(struct buf *b, const char *type, const char *kind, const struct buf *raw,
                       bool odd)
@@ -90,6 +103,14 @@ static void put_event(struct buf *b, const char *type, const char *name, const c
     cleanup_buf struct buf pod = BUF_INIT;
     put_pod(&pod, name, version, odd);
     put_frame(b, type, "Pod", &pod, odd);
+}
+
+static void put_bad_event(struct buf *b, const char *type, const char *name, const char *version,
+                          size_t damage)
+{
+    cleanup_buf struct buf pod = BUF_INIT;
+    put_bad_pod(&pod, name, version, damage);
+    put_frame(b, type, "Pod", &pod, false);
 }
 
 static void put_error(struct buf *b, size_t code, const char *message)
@@ -267,6 +288,67 @@ static void pages_that_were_too_large_stay_small(void **state)
     assert_string_equal(fake_query(x->api, LIST, 3), "limit=500&continue=t2");
 }
 
+/* ---- T01: a message that is damaged inside costs its object alone ---- */
+
+static void T01_damaged_items_of_a_list_are_left_out(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_buf struct buf meta = BUF_INIT, list = BUF_INIT, body = BUF_INIT;
+    put_text(&meta, 2, "7");
+    put_bytes(&list, 1, meta.data, meta.len);
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(damages); i++) {
+        cleanup_buf struct buf pod = BUF_INIT, good = BUF_INIT;
+        char name[16];
+        snprintf(name, sizeof name, "bad-%zu", i);
+        put_bad_pod(&pod, name, "1", i);
+        put_bytes(&list, 2, pod.data, pod.len);
+        snprintf(name, sizeof name, "good-%zu", i);
+        put_pod(&good, name, "1", false);
+        put_bytes(&list, 2, good.data, good.len);
+    }
+    put_bytes(&list, 2, "\x0a\x05", 2); /* without even a name */
+    put_object(&body, "PodList", &list, false);
+    fake_answer_bytes(x->api, LIST, body.data, body.len);
+    FILE *file;
+    int saved = capture_log(&file);
+    start(x, (struct watch_options){.proto = &proto_pod});
+    run_until(x, fake_count(x->api, WATCH) == 1);
+    cleanup_free char *log = end_capture(file, saved);
+    assert_string_equal(buf_str(&x->heard), "+good-0@1 +good-1@1 +good-2@1 +good-3@1 synced ");
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(damages); i++) {
+        char name[32];
+        snprintf(name, sizeof name, "object=\"ns/bad-%zu\"", i);
+        assert_non_null(strstr(log, name));
+    }
+    assert_non_null(strstr(log, "without a name"));
+}
+
+static void T01_damaged_objects_do_not_end_a_watch(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_buf struct buf b = BUF_INIT, all = BUF_INIT;
+    answer_page(x, "7", "", "a", 0);
+    fake_stream(x->api, WATCH, "", FAKE_OPEN);
+    begin(x, (struct watch_options){0});
+    int version = 10;
+    for (size_t i = 0; i < 2 * ARRAY_SIZE(damages); i++) {
+        char text[4][16];
+        for (size_t n = 0; n < ARRAY_SIZE(text); n++)
+            snprintf(text[n], sizeof text[n], "%d", version++);
+        put_bad_event(&b, "MODIFIED", "a", text[0], i);
+        put_bad_event(&b, "ADDED", "new", text[1], i);
+        put_bad_event(&b, "DELETED", "new", text[2], i);
+        put_event(&b, "MODIFIED", "a", text[3], false);
+        buf_printf(&all, "-a +a@%s ", text[3]);
+    }
+    put_event(&b, "BOOKMARK", "", "99", false);
+    push(x, &b, FAKE_END);
+    run_until(x, fake_count(x->api, WATCH) == 2);
+    assert_string_equal(buf_str(&x->heard), buf_str(&all));
+    assert_non_null(strstr(fake_query(x->api, WATCH, 1), "resourceVersion=99"));
+    assert_int_equal(fake_count(x->api, LIST), 1);
+}
+
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -278,6 +360,8 @@ int main(void)
         TEST(frames_that_cannot_be_trusted_are_read_again),
         TEST(a_server_without_protobuf_is_understood),
         TEST(pages_that_were_too_large_stay_small),
+        TEST(T01_damaged_items_of_a_list_are_left_out),
+        TEST(T01_damaged_objects_do_not_end_a_watch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

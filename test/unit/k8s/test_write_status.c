@@ -90,6 +90,28 @@ static void our_own_write_is_known_before_the_watch_shows_it(void **state)
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
 }
 
+/* T01: what the reply says is known, whatever somebody else has put beside it. */
+static void T01_a_reply_with_an_odd_number_is_read(void **state)
+{
+    struct fixture *x = *state;
+    serve(x, false);
+    show_group(x, GROUP_OF("5", ""));
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("6", ",\"status\":{\"x\":1e999}"));
+    fake_answer(x->api, "PATCH " GROUP, 409, "{\"message\":\"no\",\"x\":99999999999999999999}");
+    fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("10", ""));
+    fake_answer(x->api, "GET " GROUP, 200,
+                GROUP_OF("9", ",\"status\":{\"x\":99999999999999999999}"));
+    status_effect(x, GANG_PLANNED, 0);
+    run_until(x, !writer_busy(x->writer));
+    status_effect(x, GANG_PLACED, 4);
+    run_until(x, !writer_busy(x->writer));
+    static const char *const versions[] = {"5", "6", "9"};
+    for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
+        cleanup_json json_t *body = body_of(x, "PATCH " GROUP, i);
+        assert_string_equal(field_peek(body, "metadata", "resourceVersion", NULL), versions[i]);
+    }
+}
+
 static void a_conflict_is_read_and_tried_again(void **state)
 {
     struct fixture *x = *state;
@@ -383,6 +405,7 @@ int main(void)
         TEST(a_status_overtaken_keeps_its_place),
         TEST(a_status_that_fails_holds_up_no_crowd),
         TEST(our_own_write_is_known_before_the_watch_shows_it),
+        TEST(T01_a_reply_with_an_odd_number_is_read),
         TEST(a_conflict_is_read_and_tried_again),
         TEST(a_field_that_the_server_does_not_keep_is_not_written_again),
         TEST(another_writer_is_not_fought_for_ever),

@@ -6,12 +6,29 @@
 #ifndef MUSTER_TEST_WATCH_FIXTURE_H
 #define MUSTER_TEST_WATCH_FIXTURE_H
 
+#include "capture.h"
 #include "fixture.h"
 #include "k8s/field.h"
 #include "k8s/watch.h"
 
 #define LIST  "GET /api/v1/pods"
 #define WATCH "WATCH /api/v1/pods"
+
+#define LIST_OF(version, items)                                                                    \
+    "{\"metadata\":{\"resourceVersion\":\"" version "\"},\"items\":[" items "]}"
+#define PAGE_OF(version, token, items)                                                             \
+    "{\"metadata\":{\"resourceVersion\":\"" version "\",\"continue\":\"" token                     \
+    "\"},\"items\":[" items "]}"
+#define POD(name, version, uid)                                                                    \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
+    "\",\"uid\":\"" uid "\"}}"
+#define BAD(name, version)                                                                         \
+    "{\"metadata\":{\"namespace\":\"ns\",\"name\":\"" name "\",\"resourceVersion\":\"" version     \
+    "\",\"uid\":\"u\"},\"bad\":true}"
+#define EVENT(type, object) "{\"type\":\"" type "\",\"object\":" object "}\n"
+#define BOOKMARK(version)   EVENT("BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"" version "\"}}")
+#define GONE_410                                                                                   \
+    EVENT("ERROR", "{\"kind\":\"Status\",\"code\":410,\"message\":\"too old resource version\"}")
 
 struct fixture {
     struct fake_api *api;

@@ -6,8 +6,7 @@
 #ifndef MUSTER_TEST_WRITER_FIXTURE_H
 #define MUSTER_TEST_WRITER_FIXTURE_H
 
-#include <stdio.h>
-
+#include "capture.h"
 #include "fixture.h"
 #include "k8s/field.h"
 #include "k8s/write.h"
@@ -41,9 +40,5 @@ void pod_effect(struct fixture *x, enum gang_effect_kind kind, const char *name,
 /* Of the n-th request of the route; the caller owns it. */
 json_t *body_of(struct fixture *x, const char *route, size_t n);
 char *letters(const char *s);
-/* What is written to stderr from now on goes to a file; returns what was stderr. */
-int capture_log(FILE **file);
-/* The text; stderr is what it was. */
-char *end_capture(FILE *file, int saved);
 
 #endif
