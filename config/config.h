@@ -38,6 +38,7 @@ struct config {
     usec_t assemble;
     usec_t http_timeout; /* as registered with kube-scheduler */
     usec_t schedule_timeout;
+    usec_t max_schedule_timeout; /* the most that a PodGroup may say */
     usec_t backoff;
     usec_t max_backoff;
     usec_t text_refresh;

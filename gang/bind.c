@@ -65,8 +65,10 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
     reply_id(core, id, error);
     /* An error makes the scheduler forget the pod and clear its nomination; it comes again by
      * itself, after its backoff. */
-    if (error[0])
+    if (error[0]) {
         pod->sent = false;
+        pod->queued = core->now;
+    }
     if (pod->gang)
         gang_touch(core, pod->gang);
 }

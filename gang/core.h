@@ -21,6 +21,7 @@
  *   wake.c     nominations, pods that sleep
  *   gates.c    muster's own scheduling gate on pods
  *   evidence.c nodes that the scheduler refuses
+ *   overlook.c members that it refuses without asking
  *   rules.c    rules between pods and nodes that a plan heeds: apart, spread, volumes
  *   crowd.c    how many pods of each kind are on a node, for those rules
  *   claims.c   volumes that pods use, and where they can be reached from
@@ -313,6 +314,10 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
 void begin_attempt(struct gang_core *core, struct gang *gang);
 /* The attempt failed: all is released, and the gang waits with jitter before the next. */
 void back_off(struct gang_core *core, struct gang *gang);
+/* From now on it goes behind its equals. */
+void gang_failed(const struct gang_core *core, struct gang *gang);
+/* How long the gang waits after one more failure: longer each time, with jitter. */
+usec_t gang_pause(const struct gang_core *core, struct gang *gang);
 /* Where a gang goes whose plan is gone. */
 enum gang_state gang_without_plan(const struct gang *gang);
 /* Brings the states of all stale gangs in line with the facts; true when there were any. */
@@ -401,6 +406,17 @@ void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *
 void evidence_forget(struct gang_core *core, struct gang *gang);
 /* The refusals that still hold may be tried again at the earliest of their ends. */
 void evidence_arm(struct gang_core *core, struct gang *gang);
+
+/* ---- overlook.c ---- */
+/* Filter is asked about the pod, which is not bound. */
+void overlook_asked(struct gang_core *core, struct pod *pod);
+/* The watch shows a member: `old` is what it showed before. */
+void overlook_seen(struct gang_core *core, struct pod *pod, const struct gang_pod_facts *old);
+/* The member may be planned for again. */
+void overlook_end(struct gang_core *core, struct pod *pod);
+/* The gang has places: overlook_look() is called each hold. */
+void overlook_watch(struct gang_core *core, struct gang *gang);
+void overlook_look(struct gang_core *core, struct gang *gang);
 
 /* ---- wake.c ---- */
 /* Writes the nomination: wakes the pod and steers it. NULL clears. */

@@ -121,8 +121,10 @@ struct gang_pod_facts {
     enum gang_phase phase;
     bool deleting;      /* metadata.deletionTimestamp is set */
     bool unschedulable; /* kube-scheduler tried it last in vain (condition PodScheduled) */
-    char *short_of; /* the one resource that condition says nodes lack, in words of kube-scheduler
-                     * alone; NULL: none, several, or a gang is named */
+    char *short_of;  /* the one resource that condition says nodes lack, in words of kube-scheduler
+                      * alone; NULL: none, several, or a gang is named */
+    uint64_t said;   /* digest of the words of that condition; 0: none */
+    bool said_alone; /* they are kube-scheduler's alone: no gang is named */
     int32_t priority;
     usec_t created;
     bool gated;   /* has muster's own scheduling gate */

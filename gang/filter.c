@@ -465,6 +465,7 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
         filter_bound(core, pod, ev);
         return;
     }
+    overlook_asked(core, pod);
     model_check(core, pod, ev, nominated);
     if (pod->gang && pod->gang->stale) { /* just learnt: its gang may be whole now */
         review_touched(core);

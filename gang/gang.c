@@ -11,6 +11,7 @@ struct gang_config gang_config_default(void)
         .hold = 20 * USEC_PER_SEC,
         .assemble = 3 * USEC_PER_SEC,
         .schedule_timeout = 60 * USEC_PER_SEC,
+        .schedule_timeout_max = 3600 * USEC_PER_SEC,
         .backoff_initial = 5 * USEC_PER_SEC,
         .backoff_max = 300 * USEC_PER_SEC,
         .text_refresh = 30 * USEC_PER_SEC,
@@ -182,6 +183,8 @@ static void fire_timers(struct gang_core *core)
             gate_timer_fired(core, t->owner);
         else if (t->kind == TIMER_NUDGE)
             nudge_timer_fired(core, t->owner);
+        else if (t->kind == TIMER_OVERLOOKED)
+            overlook_end(core, t->owner);
         else
             pod_timer_fired(core, t->owner, t->kind);
     }

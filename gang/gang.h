@@ -35,7 +35,8 @@ struct gang_config {
     usec_t hold;             /* longest time a bind call is held */
     usec_t assemble;         /* missing members are planned for so long after the last; 0: not */
     usec_t schedule_timeout; /* of an attempt, where neither group nor dialect says */
-    usec_t backoff_initial;  /* after a timed-out attempt; doubles up to backoff_max, with jitter */
+    usec_t schedule_timeout_max; /* the most that a group may say */
+    usec_t backoff_initial; /* after a timed-out attempt; doubles up to backoff_max, with jitter */
     usec_t backoff_max;
     usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
     size_t max_holds;    /* calls held at once, over all gangs */
@@ -54,8 +55,8 @@ struct gang_config {
     size_t n_scheduler_names;
 };
 
-/* The documented defaults: 20 s, 3 s, 60 s, 5 s, 300 s, 30 s, 10000, 500, 300 s, no, no, no, auto,
- * no, no, no, no, all. */
+/* The documented defaults: 20 s, 3 s, 60 s, 3600 s, 5 s, 300 s, 30 s, 10000, 500, 300 s, no, no,
+ * no, auto, no, no, no, no, all. */
 struct gang_config gang_config_default(void);
 
 /* Copies config. Never NULL. */
@@ -117,7 +118,8 @@ struct gang_member_view {
     const struct gang_pod_facts *facts;
     const char *node;  /* bound or being bound; NULL */
     const char *slot;  /* node of its slot; NULL */
-    const char *state; /* Gated, Unscheduled, Assumed, Held, Binding, Assigned, Finished */
+    const char *state; /* Gated, Unscheduled, Overlooked (kube-scheduler refuses it without asking
+                        * muster), Assumed, Held, Binding, Assigned, Finished */
 };
 struct gang_node_view {
     const struct gang_node_facts *facts;
@@ -217,6 +219,7 @@ struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
+    uint64_t overlooked;                /* members that kube-scheduler refused unasked */
     uint64_t gates_lifted;              /* asked for; each pod counts once */
     uint64_t bindings_express;          /* sent for members that had not come to bind */
     uint64_t model_looks;               /* whole lists of nodes that were compared with the rules */

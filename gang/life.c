@@ -19,8 +19,6 @@
 #define RECOVERY_HOLDS 3
 /* Of config.assemble, after the first member, however often others come. */
 #define HOPE_MAX 10
-/* A timeout beyond a year is none. */
-#define TIMEOUT_MAX (365 * 24 * 3600 * USEC_PER_SEC)
 
 /* ---- timers ---- */
 
@@ -163,16 +161,16 @@ static void hope(struct gang_core *core, struct gang *gang)
 
 /* ---- attempts ---- */
 
-/* The longest of its PodGroups': none of them asked for less than that. */
+/* The longest of its PodGroups': none of them asked for less than that. Any tenant may write it,
+ * and a plan may keep its room for so long. */
 static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
 {
     usec_t t = 0;
     list_for_each (group, &gang->groups, struct group, in_gang)
         if (group->facts && group->facts->schedule_timeout > t)
             t = group->facts->schedule_timeout;
-    if (t <= 0)
-        t = core->config.schedule_timeout;
-    return t < TIMEOUT_MAX ? t : TIMEOUT_MAX;
+    usec_t most = core->config.schedule_timeout_max;
+    return t <= 0 ? core->config.schedule_timeout : t < most ? t : most;
 }
 
 /* A member that may go nowhere but where kube-scheduler has prepared its claims. */
@@ -348,7 +346,9 @@ static void commit_failed(struct gang_core *core, struct gang *gang, const struc
 
 static enum gang_reason_code why_unreachable(const struct tally *t)
 {
-    return t->gated ? REASON_MEMBERS_GATED : REASON_FOREIGN_SCHEDULER;
+    return t->gated        ? REASON_MEMBERS_GATED
+           : t->overlooked ? REASON_REFUSED_BY_SCHEDULER
+                           : REASON_FOREIGN_SCHEDULER;
 }
 
 /* Some of it is bound: another attempt, with what is left of the plan or the next one. */
@@ -521,6 +521,19 @@ static usec_t jittered(const struct gang *gang, usec_t t)
     return t * 4 / 5 + (usec_t)(h % 1000) * (t * 2 / 5) / 1000;
 }
 
+void gang_failed(const struct gang_core *core, struct gang *gang)
+{
+    if (!core->config.strict_order)
+        gang->last_failure = core->now;
+}
+
+usec_t gang_pause(const struct gang_core *core, struct gang *gang)
+{
+    usec_t pause =
+        usec_backoff(core->config.backoff_initial, core->config.backoff_max, gang->backoffs++);
+    return jittered(gang, pause);
+}
+
 /* Releases all; the next attempt begins after a pause, or when room grows. */
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
@@ -528,18 +541,15 @@ static void pause_attempts(struct gang_core *core, struct gang *gang)
     plan_drop(core, gang, gang->reason.code);
     unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
-    usec_t pause =
-        usec_backoff(core->config.backoff_initial, core->config.backoff_max, gang->backoffs++);
     gang->retry = false;
     gang->tried = core->clock; /* its own release is no reason to try again at once */
-    timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + jittered(gang, pause));
+    timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + gang_pause(core, gang));
 }
 
 void back_off(struct gang_core *core, struct gang *gang)
 {
     pause_attempts(core, gang);
-    if (!core->config.strict_order)
-        gang->last_failure = core->now;
+    gang_failed(core, gang);
     gang_enter(core, gang, GANG_BACKED_OFF);
 }
 
@@ -572,6 +582,10 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     usec_t again = gang->tried_at + core->config.text_refresh;
     if (kind == TIMER_REFRESH && gang->full && again > core->now) { /* it was looked at since */
         timer_set(core, &gang->timers[kind], again);
+        return;
+    }
+    if (kind == TIMER_TURNS) { /* most often nothing comes of it */
+        overlook_look(core, gang);
         return;
     }
     happened(core, gang, what[kind]);

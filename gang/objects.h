@@ -147,12 +147,14 @@ enum timer_kind {
     TIMER_STARVE,   /* gang: it has waited too long, see keep.c */
     TIMER_REFRESH,  /* gang: it waits; its reason is looked at again, room may have shrunk */
     TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
+    TIMER_TURNS,    /* gang: it has places; whose turn has passed is looked at, see overlook.c */
     GANG_TIMERS,
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
     TIMER_RETRY,              /* pod: read or bind again */
     TIMER_UNSEEN,             /* pod: learnt from filter, the watch never showed it */
     TIMER_GATE,               /* pod: gated; its gate is to be lifted again, or it is told why */
     TIMER_NUDGE,              /* pod: what was to wake it may be lost, and is written again */
+    TIMER_OVERLOOKED,         /* pod: it may be planned for again */
     TIMER_WAKE,               /* core: starved pods are left to wake */
     TIMER_STEER,              /* core: members are left to steer */
     TIMER_SHOW,               /* core: gated gangs may be shown to an autoscaler */
@@ -173,8 +175,9 @@ struct slot {
     struct node *node;
     struct shape *shape;
     struct pod *pod; /* NULL: expected, a member that does not exist yet */
-    bool steered;    /* its member was nominated here because the node was not offered */
-    bool unoffered;  /* a whole list for a member of its shape lacked the node */
+    usec_t made;
+    bool steered;   /* its member was nominated here because the node was not offered */
+    bool unoffered; /* a whole list for a member of its shape lacked the node */
 };
 
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
@@ -221,6 +224,10 @@ struct pod {
     int nudges;         /* how often it was nominated to wake it, and nothing shows yet that it is
                          * awake; see wake.c */
     bool declined;      /* filter said no to its nomination's own call; the full list follows */
+    usec_t queued;      /* when it joined kube-scheduler's queue last, as far as is known */
+    bool asked;         /* filter was asked about it since muster or kube-scheduler wrote on it */
+    int snubs;          /* times that it was refused unasked since it has its place, */
+    bool overlooked;    /* and no plan counts on it, see overlook.c */
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
@@ -259,7 +266,9 @@ struct tally {
     int foreign;                  /* unbound, of a scheduler that is not ours */
     int closed;                   /* unbound, with muster's own gate; in the others too */
     int plannable;                /* unbound, no gate of others, ours */
+    int overlooked;               /* unbound, kube-scheduler refuses it unasked */
     const char *gate, *scheduler; /* an example of each; borrowed */
+    const char *refused;          /* an example of those overlooked, by name */
 };
 
 /* How far a member must be to count. Each stage includes those after it. */
@@ -434,6 +443,14 @@ struct effects {
 
 enum { TOLD_MAX = 64 };
 
+/* Whom kube-scheduler has asked about: pods of no higher priority that were queued no later had
+ * their turn before. */
+struct turn {
+    int32_t priority;
+    usec_t queued, asked;
+};
+enum { TURNS_MAX = 16 };
+
 struct gang_core {
     struct gang_config config;
     char **scheduler_names;
@@ -509,6 +526,9 @@ struct gang_core {
     struct list shunning; /* pods on nodes that may keep others away from wider domains */
     uint64_t shunnings;   /* numbers given to them so far; the last in the list has the highest */
     struct model model;
+    struct turn turns[TURNS_MAX];
+    size_t n_turns;
+    usec_t asked_at;     /* the last filter call about a pod that is not bound; 0: none */
     struct list starved; /* ordinary pods refused because of reservations */
     struct list woken;   /* of these, those that were woken and not asked about since */
     struct list unasked; /* members with a place that are to be steered there, by steer_at */

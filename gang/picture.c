@@ -286,7 +286,7 @@ bool pod_is_ours(const struct gang_core *core, const struct pod *pod)
 bool pod_plannable(const struct gang_core *core, const struct pod *pod)
 {
     return pod_counts(pod) && !pod->node && !pod_is_finished(pod) && pod->facts->n_gates == 0 &&
-           pod_is_ours(core, pod);
+           pod_is_ours(core, pod) && !pod->overlooked;
 }
 
 static void remember_gone(struct gang_core *core, const char *uid)
@@ -342,6 +342,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
 {
     struct pod *pod = xcalloc(1, sizeof *pod);
     pod->facts = facts;
+    pod->queued = core->now;
     list_init(&pod->in_gang);
     list_init(&pod->in_node);
     list_init(&pod->in_shape);
@@ -540,6 +541,9 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         node_crowd(core, pod->slot->node);
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
         nudge_end(core, pod);
+    if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
+        pod->queued = core->now;
+    overlook_seen(core, pod, old);
     if (facts->nominated || nomination_is_over(pod, old))
         note_nomination(pod, facts->nominated);
     nomination_note(core, pod);

@@ -47,6 +47,7 @@ static void announce(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_made++;
     gates_note(core, gang, REASON_NONE);
+    overlook_watch(core, gang);
     if (gang->state == GANG_COMMITTING) { /* of the part that was refused; the rest goes on */
         gang_touch(core, gang);
         steer_placed(core, gang);

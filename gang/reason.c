@@ -150,6 +150,12 @@ char *reason_members(const struct gang *gang)
         put_astray(&b, gang, unit);
     } else if (t->gated) {
         buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
+    } else if (t->overlooked) {
+        buf_printf(
+            &b,
+            ": kube-scheduler refuses %d of %d members before it asks muster, such as %s: see "
+            "its condition PodScheduled, and its claims and podAffinity",
+            t->overlooked, t->members, t->refused);
     } else {
         buf_printf(&b,
                    ": %d of %d members belong to scheduler %s, which muster does not serve "

@@ -10,6 +10,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     struct slot *slot = xcalloc(1, sizeof *slot);
     core->n_slots++;
     slot->gang = gang;
+    slot->made = core->now;
     slot->unit = unit;
     slot->node = node;
     slot->shape = shape_ref(shape);
@@ -28,6 +29,7 @@ void slot_fill(struct slot *slot, struct pod *pod)
     slot->unit = pod->unit;
     slot->steered = false;
     pod->slot = slot;
+    pod->snubs = 0;
 }
 
 void slot_free(struct gang_core *core, struct slot *slot)

@@ -199,6 +199,8 @@ void tell_members(struct gang_core *core, struct gang *gang)
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
             continue;
+        if (pod->overlooked) /* it reads what kube-scheduler has against it */
+            continue;
         pod->told = gang->reason.code;
         if (reads_why(gang, pod))
             warn_pod(core, pod, "Unschedulable", gang->reason.text);

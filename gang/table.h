@@ -22,7 +22,7 @@
     X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "its slot is free and its held call answered; the plan is completed with another member or undone whole; a Placed gang runs on") \
     X(MEMBER_ENDED, "member succeeded", "AWPLRD", "AWPLRD", "AWPCLRD", "CLRD", "LD", "CLRD", "APLRBD", "D", "counts as placed; when all have, the gang is Done") \
     X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "is charged there, whoever bound it; what else is needed comes first in line") \
-    X(MEMBER_CHANGED, "member gated, relabelled or resized", "AWP", "AWP", "AWP", "CLR", "LR", "CLR", "APB", "D", "is counted anew; without its place the plan is completed or undone whole") \
+    X(MEMBER_CHANGED, "member gated, relabelled, resized or tried again", "AWP", "AWP", "AWP", "CLR", "LR", "CLR", "APB", "D", "is counted anew; without its place the plan is completed or undone whole") \
     X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "is judged anew: refused with the field's name, or needed members are counted anew") \
     X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "nothing is planned without it; what is bound runs on") \
     X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "parent, children or bundle changed: the plan is undone, all members are counted anew") \
@@ -30,6 +30,7 @@
     X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "L", "R", "", "", "the slot moves to another node, or the plan is completed anew or undone whole") \
     X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "L", "R", "B", "D", "its slot's node; without a plan no node and the reason; later members wherever there is room") \
     X(REFUSED, "scheduler refuses every place of a member", "", "", "AWP", "C", "", "R", "", "", "believed for a while: an extra gives up its place, else the gang is planned elsewhere") \
+    X(OVERLOOKED, "scheduler refuses a member unasked", "", "", "AWP", "", "", "R", "", "", "it counts as out of reach until the scheduler asks about it, or for a pause: the gang is planned without it, or waits") \
     X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "L", "CR", "B", "", "held until the needed members are at bind, then all are bound; without a place it is refused with the reason") \
     X(CALL_LOST, "caller of a held bind went away", "", "", "P", "", "", "R", "", "", "the hold is void, the place stays: the member comes again") \
     X(BOUND_OK, "Binding succeeded", "A", "LPRW", "CLPR", "ABCLRWP", "L", "LR", "BLPR", "DL", "its call is answered; with the needed members bound the gang is Placed") \

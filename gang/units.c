@@ -231,6 +231,9 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
     } else if (!pod_is_ours(core, pod)) {
         t->foreign++;
         t->scheduler = pod->facts->scheduler;
+    } else if (pod->overlooked) {
+        t->overlooked++;
+        t->refused = pod->facts->name;
     } else {
         t->plannable++;
         t->held += pod->held;
@@ -277,11 +280,14 @@ static void add_tally(struct tally *to, const struct tally *t)
     to->gated += t->gated;
     to->closed += t->closed;
     to->foreign += t->foreign;
+    to->overlooked += t->overlooked;
     to->plannable += t->plannable;
     if (t->gate)
         to->gate = t->gate;
     if (t->scheduler)
         to->scheduler = t->scheduler;
+    if (t->refused)
+        to->refused = t->refused;
 }
 
 static void fold(struct unit *unit)

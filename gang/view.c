@@ -61,7 +61,10 @@ static const char *member_state(const struct pod *pod)
         return "Binding";
     if (pod->call)
         return "Held";
-    return pod->facts->gated ? "Gated" : pod->slot ? "Assumed" : "Unscheduled";
+    return pod->facts->gated ? "Gated"
+           : pod->overlooked ? "Overlooked"
+           : pod->slot       ? "Assumed"
+                             : "Unscheduled";
 }
 
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,

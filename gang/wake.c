@@ -69,6 +69,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     if (node && gate_is_closed(pod) && !pod->lifts)
         return; /* as steer() */
     fx_pod(core, GANG_NOMINATE, pod, node);
+    pod->asked = false;
     free(pod->nominated);
     pod->nominated = node ? xstrdup(node->name) : NULL;
     nomination_note(core, pod);

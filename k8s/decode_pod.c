@@ -4,6 +4,7 @@
  * here as well, because the built-in cluster has none: source k8s.io/kubernetes v1.36
  * pkg/apis/core/v1/defaults.go (SetDefaults_Pod, SetDefaults_PodSpec).
  */
+#include "base/hash.h"
 #include "k8s/decode.h"
 #include "k8s/decode_internal.h"
 
@@ -253,7 +254,7 @@ static char *decode_shortage(const char *message)
 {
     static const char insufficient[] = "Insufficient ";
     cleanup_free char *found = NULL;
-    if (!message || strstr(message, "gang "))
+    if (strstr(message, "gang "))
         return NULL;
     for (const char *at = message; (at = strstr(at, insufficient));) {
         at += strlen(insufficient);
@@ -278,8 +279,12 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
     const json_t *scheduled = decode_condition(status, "PodScheduled");
     f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
                        str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
-    if (f->unschedulable)
-        f->short_of = decode_shortage(field_peek(scheduled, "message", NULL));
+    const char *message = f->unschedulable ? field_peek(scheduled, "message", NULL) : NULL;
+    if (message) {
+        f->short_of = decode_shortage(message);
+        f->said = hash_text(HASH_START, message);
+        f->said_alone = !strstr(message, "gang ");
+    }
     return 0;
 }
 
@@ -360,13 +365,5 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     decode_owners(meta.json, f);
     decode_link(pod, &meta, f);
     decode_body(pod, f);
-    return f;
-}
-
-struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why, struct err *err)
-{
-    struct gang_pod_facts *f = decode_pod(pod, err);
-    if (f)
-        decode_invalid(f, why);
     return f;
 }

@@ -463,6 +463,7 @@ static const struct config_time {
     {"holdSeconds", offsetof(struct gang_config, hold)},
     {"assembleSeconds", offsetof(struct gang_config, assemble)},
     {"scheduleTimeoutSeconds", offsetof(struct gang_config, schedule_timeout)},
+    {"maxScheduleTimeoutSeconds", offsetof(struct gang_config, schedule_timeout_max)},
     {"backoffSeconds", offsetof(struct gang_config, backoff_initial)},
     {"maxBackoffSeconds", offsetof(struct gang_config, backoff_max)},
     {"textRefreshSeconds", offsetof(struct gang_config, text_refresh)},

@@ -72,6 +72,7 @@ struct gang_config loop_core_config(const struct config *c)
         .hold = c->hold,
         .assemble = c->assemble,
         .schedule_timeout = c->schedule_timeout,
+        .schedule_timeout_max = c->max_schedule_timeout,
         .backoff_initial = c->backoff,
         .backoff_max = c->max_backoff,
         .text_refresh = c->text_refresh,

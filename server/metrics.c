@@ -192,6 +192,8 @@ static void write_core(const struct gang_core *core, struct buf *out)
          s.commits},
         {"muster_hold_timeouts_total", "counter", "Gangs' holds that reached holdSeconds.",
          s.hold_timeouts},
+        {"muster_members_overlooked_total", "counter",
+         "Planned members that kube-scheduler refused without asking muster.", s.overlooked},
         {"muster_attempts_timed_out_total", "counter", "Attempts ended by their schedule timeout.",
          s.attempts_timed_out},
         {"muster_wakes_total", "counter", "Waiting pods woken by a write.", s.wakes},

@@ -44,6 +44,7 @@ int pick_group(struct drawing *d)
 
 /* ---- attributes ---- */
 
+enum { DAY = 86400 };
 enum scope { EACH, GANG }; /* GANG: the same for all members that are made together */
 
 static const struct trait {
@@ -83,6 +84,8 @@ static const struct trait {
     {OP_POD, A_CLOSED, F_CLOSED, 15, 1, 1, EACH},
     {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
     {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
+    {OP_POD, A_BARRED, F_BARS, 15, 1, 2, EACH},
+    {OP_GROUP, A_TIMEOUT, F_BARS, 60, DAY, DAY, EACH},
     {OP_POD, A_KEPT, F_FAULTS, 10, 1, 1, EACH},
     {OP_FILTER, A_HIDE, F_HIDES, 40, 1, 255, EACH},
     {OP_FILTER, A_SAMPLE, F_SAMPLES, 30, 1, 1, EACH},
@@ -163,11 +166,11 @@ static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
 void add(struct drawing *d, struct op *op)
 {
     static const char shown[] = {
-        [OP_NODE] = 20,    [OP_NONODE] = 20, [OP_GROUP] = 20,     [OP_NOGROUP] = 20,
-        [OP_POD] = 30,     [OP_NOPOD] = 30,  [OP_TERMINATE] = 30, [OP_RUN] = 30,
-        [OP_SUCCEED] = 30, [OP_FAIL] = 30,   [OP_UNGATE] = 20,    [OP_RELINK] = 20,
-        [OP_ASSIGN] = 40,  [OP_CLASS] = 20,  [OP_NOCLASS] = 20,   [OP_CLAIM] = 20,
-        [OP_NOCLAIM] = 20,
+        [OP_NODE] = 20,    [OP_NONODE] = 20,  [OP_GROUP] = 20,     [OP_NOGROUP] = 20,
+        [OP_POD] = 30,     [OP_NOPOD] = 30,   [OP_TERMINATE] = 30, [OP_RUN] = 30,
+        [OP_SUCCEED] = 30, [OP_FAIL] = 30,    [OP_UNGATE] = 20,    [OP_RELINK] = 20,
+        [OP_UNBAR] = 30,   [OP_ASSIGN] = 40,  [OP_CLASS] = 20,     [OP_NOCLASS] = 20,
+        [OP_CLAIM] = 20,   [OP_NOCLAIM] = 20,
     };
     if (op->kind < (int)sizeof shown && d->on[F_LAG] && shown[op->kind] &&
         chance(d, (uint32_t)shown[op->kind]))
@@ -505,6 +508,16 @@ static void draw_ungate(struct drawing *d)
         }
 }
 
+static void draw_unbar(struct drawing *d)
+{
+    for (int p = 0; p < PODS; p++)
+        if (d->pod[p] && op_has(&d->pod_spec[p], A_BARRED)) {
+            op_unset(&d->pod_spec[p], A_BARRED);
+            line(d, OP_UNBAR, 'p', p);
+            return;
+        }
+}
+
 static void draw_wait(struct drawing *d)
 {
     struct op op = op_make(OP_WAIT, 0, 0);
@@ -572,7 +585,7 @@ static const struct kind {
     {30, F_ENDS, draw_elsewhere}, {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
     {10, F_GATES, draw_ungate},   {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
     {8, F_CLASSES, draw_class},   {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
-    {4, F_CLOSED, draw_settings},
+    {4, F_CLOSED, draw_settings}, {8, F_BARS, draw_unbar},
 };
 
 static void draw_one(struct drawing *d)

@@ -52,7 +52,8 @@
     X(ENDS, 35)                                                                                    \
     X(STEERS, 40)                                                                                  \
     X(EXPRESS, 40)                                                                                 \
-    X(SHUNS, 10)
+    X(SHUNS, 10)                                                                                   \
+    X(BARS, 20)
 
 enum feature {
 #define X(id, percent) F_##id,

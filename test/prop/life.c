@@ -87,6 +87,7 @@ static void list_everything(struct model *m)
         t->charged = NOT_CHARGED;
         t->shown = t->learnt = t->ghost = t->lift_asked = false;
         t->named = -1;
+        t->asked_at = 0;
         t->inherited = t->nominated >= 0;
         objects_show(m, 'p', p);
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
@@ -182,10 +183,18 @@ static void end_terminating(struct model *m)
         }
 }
 
+static bool any_barred(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && op_has(&m->pods[p].spec, A_BARRED))
+            return true;
+    return false;
+}
+
 static void do_calm(struct model *m, const struct op *op)
 {
     (void)op;
-    usec_t end = m->now + CALM_LIMIT;
+    usec_t end = m->now + CALM_LIMIT, flush = m->now + SECONDS(300);
     cleanup_free char *stuck = NULL;
     hidden_return(m);
     for (int p = 0; p < PODS; p++)
@@ -211,6 +220,10 @@ static void do_calm(struct model *m, const struct op *op)
                 next = m->pods[p].retry_at;
         if (next == USEC_NEVER)
             break;
+        if (m->now >= flush && any_barred(m)) { /* others wake by what happens */
+            sched_flush(m);
+            flush = m->now + SECONDS(300);
+        }
         let_time_pass(m, next > m->now ? next - m->now : USEC_PER_MSEC);
         model_step(m);
     }

@@ -276,6 +276,9 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     } else if (passed == 0) {
         t->sleep = SLEEPS_EXTENDER;
         t->unschedulable = true;
+        t->said = r->as_full ? SAID_FULL : SAID_GANG;
+        if (t->dirty == CLEAN)
+            t->dirty = RENOMINATED;
         if (r->as_full &&
             (r->n_refused != q->n_names || strncmp(r->refused[0].text, "Insufficient ", 13)))
             model_fail(m, "answer", "p%d is not refused as by full nodes", p);

@@ -27,6 +27,9 @@ enum { NEEDS = 32 };
 /* Why kube-scheduler does not try a pod: an extender refused it, or its own plugins did. */
 enum sleep { AWAKE, SLEEPS_EXTENDER, SLEEPS_PLUGINS };
 
+/* What kube-scheduler has written on a pod. */
+enum said { SAID_NOTHING, SAID_FULL, SAID_GANG, SAID_BARRED };
+
 /* What the watch has not shown of a pod: nothing, its nomination only, more. */
 enum dirty { CLEAN, RENOMINATED, CHANGED };
 
@@ -58,8 +61,11 @@ struct pod_truth {
     /* kube-scheduler */
     enum sleep sleep;
     bool asked;         /* muster was asked about it */
+    usec_t asked_at;    /* and when last */
     bool unschedulable; /* its condition says that it was tried in vain, */
     bool plain;         /* in kube-scheduler's words alone */
+    enum said said;     /* in which */
+    bool overlooked;    /* so says the core */
     bool lifted;        /* its gate was just taken off, and the watch is not late */
     bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
     usec_t retry_at;    /* an error: not before this time */
@@ -242,6 +248,8 @@ void wake_pod(struct model *m, int p);
 void sched_nominated(struct model *m, int p, int node);
 /* A bind call ended with an error: the scheduler forgets the pod and tries again later. */
 void sched_forget(struct model *m, int p);
+/* Nothing wakes who has slept for five minutes but the clock. */
+void sched_flush(struct model *m);
 bool sched_ready(const struct model *m, int p);
 void do_sched(struct model *m, const struct op *op);
 void do_request(struct model *m, const struct op *op);

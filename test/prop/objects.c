@@ -467,6 +467,12 @@ static void do_ungate(struct model *m, const struct op *op)
     changed(m, 'p', op->subject, op);
 }
 
+static void do_unbar(struct model *m, const struct op *op)
+{
+    op_unset(&m->pods[op->subject].spec, A_BARRED);
+    m->pods[op->subject].sleep = AWAKE;
+}
+
 static void do_relink(struct model *m, const struct op *op)
 {
     struct pod_truth *t = &m->pods[op->subject];
@@ -552,9 +558,9 @@ void do_object(struct model *m, const struct op *op)
         [OP_GROUP] = do_group,   [OP_NOGROUP] = do_gone,        [OP_POD] = do_pod,
         [OP_NOPOD] = do_nopod,   [OP_TERMINATE] = do_terminate, [OP_RUN] = do_phase,
         [OP_SUCCEED] = do_phase, [OP_FAIL] = do_phase,          [OP_UNGATE] = do_ungate,
-        [OP_RELINK] = do_relink, [OP_RESIZE] = do_resize,       [OP_ASSIGN] = do_assign,
-        [OP_CLASS] = do_plain,   [OP_NOCLASS] = do_gone,        [OP_CLAIM] = do_plain,
-        [OP_NOCLAIM] = do_gone,  [OP_SHOW] = do_show,
+        [OP_UNBAR] = do_unbar,   [OP_RELINK] = do_relink,       [OP_RESIZE] = do_resize,
+        [OP_ASSIGN] = do_assign, [OP_CLASS] = do_plain,         [OP_NOCLASS] = do_gone,
+        [OP_CLAIM] = do_plain,   [OP_NOCLAIM] = do_gone,        [OP_SHOW] = do_show,
     };
     bool needs_pod = op->kind > OP_POD && op->kind <= OP_ASSIGN;
     if (needs_pod && !m->pods[op->subject].exists)

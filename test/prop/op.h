@@ -44,6 +44,7 @@ enum { NODES = 8, GROUPS = 8, PODS = 48, CLASSES = 3, CLAIMS = 4 };
     X(SUCCEED, "succeed", "p", "a bound pod ends well")                                            \
     X(FAIL, "fail", "p", "a bound pod fails")                                                      \
     X(UNGATE, "ungate", "p", "others take the scheduling gates off")                               \
+    X(UNBAR, "unbar", "p", "what kept the pod from being tried is mended")                         \
     X(RELINK, "relink", "p", "the pod names another group, or none")                               \
     X(RESIZE, "resize", "p", "the pod's requests change in place")                                 \
     X(ASSIGN, "assign", "p", "somebody else binds the pod")                                        \
@@ -109,6 +110,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(PORT, "port", T_FLAG, "pod: needs a host port")                                              \
     X(TOLERANT, "tolerant", T_FLAG, "pod: tolerates the taint and the cordon")                     \
     X(FOREIGN, "foreign", T_FLAG, "pod: of another scheduler")                                     \
+    X(BARRED, "barred", T_NUMBER, "pod: the scheduler refuses it unasked; 2: and writes nothing")  \
     X(BARE, "bare", T_FLAG, "pod: has no controller")                                              \
     X(KEPT, "kept", T_FLAG, "pod: a finalizer keeps it terminating")                               \
     X(KIND, "kind", T_NUMBER, "pod: label that all members must share")                            \

@@ -346,7 +346,8 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
         has[p] = committed(m, p);
-        bool may = !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN);
+        bool may = !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN) &&
+                   !op_has(&t->spec, A_BARRED) && !t->overlooked;
         would[p] = has[p] || may;
         bound += has[p];
         free += !has[p] && may;
@@ -557,6 +558,38 @@ static char *kept_gate(const struct model *m)
     return NULL;
 }
 
+/* ---- members that the scheduler refuses unasked ---- */
+
+struct overlooked_seen {
+    bool is[PODS];
+};
+
+static void see_overlooked(void *arg, const struct gang_member_view *v)
+{
+    struct overlooked_seen *seen = arg;
+    seen->is[atoi(v->facts->name + 1)] = strcmp(v->state, "Overlooked") == 0;
+}
+
+/* Nobody is overlooked for whom the scheduler has just asked, and no such member has a place. */
+static void check_overlooked(struct model *m)
+{
+    struct overlooked_seen seen = {{false}};
+    for (int g = 0; g < GROUPS; g++) {
+        struct gang_ref ref = facts_ref(g);
+        gang_core_each_member(m->core, &ref, see_overlooked, &seen);
+        free(ref.api_group);
+        free(ref.ns);
+        free(ref.name);
+    }
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        if (seen.is[p] && !t->overlooked && t->exists && t->asked && t->asked_at > t->created &&
+            m->now < t->asked_at + model_config(m).hold && !op_has(&t->spec, A_BARRED))
+            model_fail(m, "overlooked", "p%d is overlooked, muster was asked about it just now", p);
+        t->overlooked = seen.is[p];
+    }
+}
+
 /* ---- after every step ---- */
 
 static void check_limits(struct model *m)
@@ -582,6 +615,7 @@ void oracle_step(struct model *m)
     if (!gang_core_synced(m->core))
         return;
     check_ledger(m, seen);
+    check_overlooked(m);
     check_model(m);
     check_whole(m);
     check_planned(m, seen);
@@ -593,7 +627,8 @@ void oracle_step(struct model *m)
 static bool plannable(const struct pod_truth *t)
 {
     return member_counts(t) && t->node < 0 && t->phase < PHASE_SUCCEEDED &&
-           !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN);
+           !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN) &&
+           !op_has(&t->spec, A_BARRED);
 }
 
 /* A node with room for the pod; -1: none. */

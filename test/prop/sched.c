@@ -39,6 +39,23 @@ void sched_nominated(struct model *m, int p, int node)
         wake_pods(m, true); /* it kept room for itself there */
 }
 
+/* It writes what is new, and only that. */
+static void sched_says(struct model *m, int p, enum said said)
+{
+    struct pod_truth *t = &m->pods[p];
+    t->unschedulable = true;
+    t->plain = said != SAID_GANG;
+    if (t->said != said && t->dirty == CLEAN)
+        t->dirty = RENOMINATED;
+    t->said = said;
+}
+
+void sched_flush(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        m->pods[p].sleep = AWAKE;
+}
+
 void sched_forget(struct model *m, int p)
 {
     struct pod_truth *t = &m->pods[p];
@@ -55,7 +72,7 @@ bool sched_ready(const struct model *m, int p)
     const struct pod_truth *t = &m->pods[p];
     return t->exists && t->node < 0 && !t->deleting && !t->call && t->picked < 0 &&
            t->sleep == AWAKE && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
-           m->now >= t->retry_at;
+           op_get(&t->spec, A_BARRED, 0) != 2 && m->now >= t->retry_at;
 }
 
 /* ---- the scheduler's own filters ---- */
@@ -159,6 +176,7 @@ static void ask_filter(struct model *m, int p, const char *const *names, size_t 
 {
     struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++m->next_id, .pod = facts_pod(m, p)};
     m->pods[p].asked = true;
+    m->pods[p].asked_at = m->now;
     m->pods[p].inherited = false;
     model_ask(m, ev, p, names, n, m->pods[p].serial << 8 | pick);
 }
@@ -179,12 +197,25 @@ static bool try_nominated(struct model *m, int p, int *refused)
            t->node >= 0;
 }
 
+/* No node passes its own filters: it does not ask. */
+static void sched_refuses(struct model *m, int p, enum said said)
+{
+    if (m->pods[p].nominated >= 0)
+        sched_nominated(m, p, -1);
+    m->pods[p].sleep = SLEEPS_PLUGINS;
+    sched_says(m, p, said);
+}
+
 static void filter_pod(struct model *m, int p, const struct op *op)
 {
     struct pod_truth *t = &m->pods[p];
     const char *names[NAMES_MAX];
     size_t n_names = 0;
     int g = pod_group(t), hidden = op_get(op, A_HIDE, 0), refused;
+    if (op_has(&t->spec, A_BARRED)) {
+        sched_refuses(m, p, SAID_BARRED);
+        return;
+    }
     if (try_nominated(m, p, &refused))
         return;
     t->sleep = AWAKE;
@@ -200,9 +231,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     t->learnt = !t->shown;
     t->hidden = hidden && !(op_has(op, A_SAMPLE) && n_names);
     if (n_names == 0) {
-        sched_nominated(m, p, -1);
-        t->sleep = SLEEPS_PLUGINS;
-        t->unschedulable = t->plain = true;
+        sched_refuses(m, p, SAID_FULL);
         return;
     }
     for (int i = 0; op_has(op, A_SAMPLE) && i < STRANGERS; i++)

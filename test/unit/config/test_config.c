@@ -50,6 +50,7 @@ static void defaults_are_the_documented_ones(void **state)
     assert_int_equal(c->hold, 20 * USEC_PER_SEC);
     assert_int_equal(c->http_timeout, 30 * USEC_PER_SEC);
     assert_int_equal(c->schedule_timeout, 60 * USEC_PER_SEC);
+    assert_int_equal(c->max_schedule_timeout, 3600 * USEC_PER_SEC);
     assert_int_equal(c->backoff, 5 * USEC_PER_SEC);
     assert_int_equal(c->max_backoff, 300 * USEC_PER_SEC);
     assert_int_equal(c->text_refresh, 30 * USEC_PER_SEC);
@@ -74,7 +75,8 @@ static void every_key_can_be_set(void **state)
         load("# all of them\n"
              "listen: 0.0.0.0:1\nopsListen: \"[::1]:2\"\nkubeconfig: /etc/k\nlogLevel: debug\n"
              "logFormat: json\nholdSeconds: 2500ms\nhttpTimeoutSeconds: 1m\n"
-             "scheduleTimeoutSeconds: 90\nbackoffSeconds: 0.5\nmaxBackoffSeconds: 1h\n"
+             "scheduleTimeoutSeconds: 90\nmaxScheduleTimeoutSeconds: 2h\n"
+             "backoffSeconds: 0.5\nmaxBackoffSeconds: 1h\n"
              "textRefreshSeconds: '10s'\nrequestTimeoutSeconds: 3\nmaxHolds: 5\nmaxBodyMiB: 1\n"
              "connectionLimit: 128\nschedulerNames: [default-scheduler, volcano]\n"
              "starvationSeconds: 0\nstrictOrder: true\nonFailedCommit: evict\n"
@@ -90,6 +92,7 @@ static void every_key_can_be_set(void **state)
     assert_int_equal(c->hold, 2500 * USEC_PER_MSEC);
     assert_int_equal(c->http_timeout, 60 * USEC_PER_SEC);
     assert_int_equal(c->schedule_timeout, 90 * USEC_PER_SEC);
+    assert_int_equal(c->max_schedule_timeout, 7200 * USEC_PER_SEC);
     assert_int_equal(c->backoff, 500 * USEC_PER_MSEC);
     assert_int_equal(c->max_backoff, 3600 * USEC_PER_SEC);
     assert_int_equal(c->text_refresh, 10 * USEC_PER_SEC);
