@@ -343,6 +343,7 @@ bool json_scan_skip(struct json_scan *s, struct json_span *span)
     for (;;) {
         if (c == 0)
             return false;
+        s->values++;
         bool good = c == '{'   ? json_scan_object(s)
                     : c == '[' ? json_scan_array(s)
                                : scan_scalar(s, c);

@@ -34,6 +34,7 @@ struct json_scan {
     int depth;
     char open[JSON_SCAN_DEPTH]; /* '{' or '[' per level */
     bool first;                 /* nothing was read inside the innermost bracket yet */
+    size_t values;              /* that json_scan_skip() has passed over, inner ones too */
 };
 
 /* A piece of the input. */

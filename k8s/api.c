@@ -104,10 +104,12 @@ static void node_gone(void *feed, const char *ns, const char *name)
     post(api_of(feed), &ev);
 }
 
-static int take_pod(struct api *a, json_t *object, struct err *err)
+/* `why`: only a part of it is here; NULL: it is whole. */
+static int take_pod(struct api *a, json_t *object, const struct err *why, struct err *err)
 {
     grouper_overlay(a->grouper, object);
-    struct gang_event ev = {.kind = GANG_EV_POD_SET, .pod = decode_pod(object, err)};
+    struct gang_event ev = {.kind = GANG_EV_POD_SET};
+    ev.pod = why ? decode_pod_part(object, why, err) : decode_pod(object, err);
     if (!ev.pod)
         return -1;
     grouper_pod(a->grouper, object, ev.pod);
@@ -125,14 +127,21 @@ static int take_pod(struct api *a, json_t *object, struct err *err)
 
 static int set_pod(void *feed, json_t *object, struct err *err)
 {
-    return take_pod(api_of(feed), object, err);
+    return take_pod(api_of(feed), object, /* why= */ NULL, err);
+}
+
+/* One that runs must not vanish from the ledger. */
+static int unread_pod(void *feed, json_t *object, const struct err *why)
+{
+    struct err err;
+    return take_pod(api_of(feed), object, why, &err);
 }
 
 /* What a reply said is as good as what the watch says. */
 static void show_pod(void *arg, json_t *object)
 {
     struct err err;
-    if (take_pod(arg, object, &err) < 0)
+    if (take_pod(arg, object, /* why= */ NULL, &err) < 0)
         log_error("a pod cannot be read", "error", err.text, NULL);
 }
 
@@ -206,22 +215,23 @@ static const struct source {
     const char *path, *resource, *rule;
     const struct proto_message *proto;
     int (*set)(void *feed, json_t *object, struct err *err);
+    int (*unread)(void *feed, json_t *object, const struct err *why);
     void (*gone)(void *feed, const char *ns, const char *name);
     bool needed;
 } sources[N_SOURCES] = {
-    [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", &proto_node, set_node,
+    [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", &proto_node, set_node, NULL,
                       node_gone, true},
-    [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", &proto_pod, set_pod, pod_gone,
-                     true},
+    [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", &proto_pod, set_pod, unread_pod,
+                     pod_gone, true},
     [SOURCE_CLAIMS] = {"/api/v1/persistentvolumeclaims", "persistentvolumeclaims",
-                       "list and watch persistentvolumeclaims", &proto_claim, set_claim, claim_gone,
-                       false},
+                       "list and watch persistentvolumeclaims", &proto_claim, set_claim, NULL,
+                       claim_gone, false},
     [SOURCE_VOLUMES] = {"/api/v1/persistentvolumes", "persistentvolumes",
-                        "list and watch persistentvolumes", &proto_volume, set_volume, volume_gone,
-                        false},
+                        "list and watch persistentvolumes", &proto_volume, set_volume, NULL,
+                        volume_gone, false},
     [SOURCE_CLASSES] = {"/apis/scheduling.k8s.io/v1/priorityclasses", "priorityclasses",
                         "list and watch priorityclasses in API group scheduling.k8s.io",
-                        &proto_class, set_class, class_gone, false},
+                        &proto_class, set_class, NULL, class_gone, false},
 };
 
 static void start_watches(struct api *a)
@@ -237,6 +247,7 @@ static void start_watches(struct api *a)
                                                 .rule = s->rule,
                                                 .proto = s->proto,
                                                 .set = s->set,
+                                                .unread = s->unread,
                                                 .gone = s->gone,
                                                 .synced = feed_synced,
                                                 .behind = s->needed ? feed_behind : NULL,
@@ -259,6 +270,20 @@ static int set_group(void *arg, json_t *object, struct err *err)
     grouper_group(k->api->grouper, &ev.group->ref, object);
     post(k->api, &ev);
     return 0;
+}
+
+/* Its pods say why they wait. Nothing is written beside what is not known. */
+static int unread_group(void *arg, json_t *object, const struct err *why)
+{
+    struct kind *k = arg;
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_SET,
+                            .group = decode_group_part(k->dialect, object, why, &err)};
+    if (!ev.group)
+        return -1;
+    groups_gone(k->api->groups, &ev.group->ref);
+    post(k->api, &ev);
+    return 1;
 }
 
 static void group_gone(void *arg, const char *ns, const char *name)
@@ -315,6 +340,7 @@ static void kind_found(void *arg, const char *version, bool status_subresource)
                                                    .resource = k->resource,
                                                    .rule = rule,
                                                    .set = set_group,
+                                                   .unread = unread_group,
                                                    .gone = group_gone,
                                                    .synced = kind_synced,
                                                    .missing = kind_missing,

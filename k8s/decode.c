@@ -191,6 +191,19 @@ struct gang_group_facts *decode_group(const struct dialect *dialect, const json_
     return f;
 }
 
+struct gang_group_facts *decode_group_part(const struct dialect *dialect, const json_t *group,
+                                           const struct err *why, struct err *err)
+{
+    struct decoded_metadata meta;
+    if (decode_metadata(group, "PodGroup", &meta, err) < 0)
+        return NULL;
+    struct gang_group_facts *f = new_group(dialect, meta.name, &meta);
+    f->uid = xstrdup(meta.uid ? meta.uid : "");
+    f->invalid = xasprintf("it cannot be read: %s", why->text);
+    field_clean(f->invalid);
+    return f;
+}
+
 void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct gang_pod_facts *f)
 {
     const char *name;

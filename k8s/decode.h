@@ -32,6 +32,11 @@ bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
                                       struct err *err);
 
+/* Of an object of which only a part is here: `why` stands in `invalid`. */
+struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why, struct err *err);
+struct gang_group_facts *decode_group_part(const struct dialect *dialect, const json_t *group,
+                                           const struct err *why, struct err *err);
+
 struct gang_class_facts *decode_class(const json_t *class, struct err *err);
 
 #endif

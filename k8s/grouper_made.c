@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "k8s/field.h"
 #include "k8s/grouper_internal.h"
+#include "k8s/json_form.h"
 
 /* One that was created and that the watch does not show by then is gone again. */
 #define SHOWN_BY (30 * USEC_PER_SEC)
@@ -273,7 +274,7 @@ static void patched(struct made *m, const struct client_reply *reply)
     struct grouper *g = m->g;
     bool tell = !is_another(reply) || is_shown_anew(m);
     json_decref(STEAL(m->write));
-    json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    json_t *object = client_ok(reply) ? json_form_whole(reply->body, reply->len) : NULL;
     if (object) {
         m->vain = 0;
         m->complained = false;

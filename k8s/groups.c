@@ -19,9 +19,15 @@
 #define MAX_DIALECTS 16
 #define MAX_DROPPED  8
 
+/* An object as text: the tree of one that is made for it takes eighty times that. */
+struct stored {
+    char *text; /* NULL: there is none */
+    char *version;
+};
+
 struct group {
-    json_t *seen;    /* from the watch */
-    json_t *written; /* from a reply, until the watch has caught up */
+    struct stored seen;    /* from the watch */
+    struct stored written; /* from a reply, until the watch has caught up */
     usec_t written_at;
     char *owners;
     json_t *ours; /* fields of the status as we wrote them last, without times */
@@ -41,6 +47,7 @@ struct groups {
     struct dropped dropped[MAX_DIALECTS][MAX_DROPPED];
     size_t n_served;
     struct map groups; /* key -> struct group */
+    json_t *shown;     /* what groups_seen() gave last */
 };
 
 struct groups *groups_new(void)
@@ -53,10 +60,25 @@ struct groups *groups_new(void)
     return g;
 }
 
+static void stored_done(struct stored *s)
+{
+    free(STEAL(s->text));
+    free(STEAL(s->version));
+}
+
+/* Without what is long and of no use to a dialect. */
+static void store(struct stored *s, json_t *object)
+{
+    stored_done(s);
+    json_object_del(json_object_get(object, "metadata"), "managedFields");
+    s->text = json_dumps(object, JSON_COMPACT);
+    s->version = xstrdup_null(field_peek(object, "metadata", "resourceVersion", NULL));
+}
+
 static void group_free(struct group *one)
 {
-    json_decref(one->seen);
-    json_decref(one->written);
+    stored_done(&one->seen);
+    stored_done(&one->written);
     json_decref(one->ours);
     json_decref(one->left);
     free(one->owners);
@@ -70,6 +92,7 @@ struct groups *groups_free(struct groups *g)
     map_for_each (e, &g->groups)
         group_free(e->value);
     map_done(&g->groups);
+    json_decref(g->shown);
     free(g);
     return NULL;
 }
@@ -99,11 +122,6 @@ char *groups_key(const struct gang_ref *ref)
     return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
 }
 
-static const char *version_of(const json_t *object)
-{
-    return field_peek(object, "metadata", "resourceVersion", NULL);
-}
-
 void groups_set(struct groups *g, const struct gang_ref *ref, json_t *object)
 {
     cleanup_free char *key = groups_key(ref);
@@ -112,12 +130,9 @@ void groups_set(struct groups *g, const struct gang_ref *ref, json_t *object)
         one = xcalloc(1, sizeof *one);
         map_set(&g->groups, key, one);
     }
-    /* Long, and of no use to a dialect. */
-    json_object_del(json_object_get(object, "metadata"), "managedFields");
-    json_decref(one->seen);
-    one->seen = json_incref(object);
-    if (one->written && str_eq(version_of(one->written), version_of(object)))
-        json_decref(STEAL(one->written));
+    store(&one->seen, object);
+    if (str_eq(one->written.version, one->seen.version))
+        stored_done(&one->written);
 }
 
 void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object, usec_t now)
@@ -126,12 +141,10 @@ void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object
     struct group *one = map_get(&g->groups, key);
     if (!one)
         return;
-    json_decref(STEAL(one->written));
-    if (str_eq(version_of(one->seen), version_of(object)))
-        return; /* the watch was faster */
-    json_object_del(json_object_get(object, "metadata"), "managedFields");
-    one->written = json_incref(object);
+    store(&one->written, object);
     one->written_at = now;
+    if (str_eq(one->written.version, one->seen.version))
+        stored_done(&one->written); /* the watch was faster */
 }
 
 void groups_gone(struct groups *g, const struct gang_ref *ref)
@@ -148,9 +161,11 @@ const json_t *groups_seen(struct groups *g, const struct gang_ref *ref, usec_t n
     struct group *one = map_get(&g->groups, key);
     if (!one)
         return NULL;
-    if (one->written && now - one->written_at > WRITTEN_MAX_AGE)
-        json_decref(STEAL(one->written));
-    return one->written ? one->written : one->seen;
+    if (one->written.text && now - one->written_at > WRITTEN_MAX_AGE)
+        stored_done(&one->written);
+    json_decref(g->shown);
+    g->shown = json_loads(one->written.text ? one->written.text : one->seen.text, 0, NULL);
+    return g->shown;
 }
 
 static struct group *find(const struct groups *g, const struct gang_ref *ref)

@@ -34,9 +34,9 @@ void groups_serve(struct groups *g, const struct dialect *dialect, const char *v
 /* NULL when the API group is of no dialect or not served. */
 const struct groups_served *groups_served(const struct groups *g, const char *api_group);
 
-/* From the watch; takes a reference. */
+/* From the watch. Takes managedFields out of the object, which stays the caller's. */
 void groups_set(struct groups *g, const struct gang_ref *ref, json_t *object);
-/* From the reply to a write or a read of our own; takes a reference. */
+/* From the reply to a write or a read of our own; the same. */
 void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object, usec_t now);
 void groups_gone(struct groups *g, const struct gang_ref *ref);
 /* The newest form known; borrowed until the next call; NULL when there is no such group. */

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "k8s/field.h"
+#include "k8s/json_form.h"
 #include "k8s/watch.h"
 
 #define READ_TIMEOUT (15 * USEC_PER_SEC)
@@ -367,23 +368,33 @@ static void remember(struct owner *w, json_t *object)
     tell(w);
 }
 
+/* The reply is no object, only a part of one (`bad`), or another. */
+static char *why_not(const struct owner *w, const struct client_reply *reply, const json_t *object,
+                     const struct err *bad)
+{
+    if (!object)
+        return read_failed(w, reply);
+    if (bad->code != ERR_NONE)
+        return xasprintf("%s %s/%s cannot be read: %s", w->kind->name, w->ns, w->name, bad->text);
+    return xasprintf("%s %s/%s was deleted and created anew", w->kind->name, w->ns, w->name);
+}
+
 static void read_done(struct errand *e, const struct client_reply *reply)
 {
     struct owner *w = CONTAINER_OF(e, struct owner, read);
-    json_t *object = client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
-    if (object && str_eq(field_peek(object, "metadata", "uid", NULL), w->uid)) {
+    struct err bad = {.code = ERR_NONE};
+    cleanup_json json_t *object =
+        client_ok(reply) ? json_form_object(reply->body, reply->len, &bad) : NULL;
+    if (object && bad.code == ERR_NONE &&
+        str_eq(field_peek(object, "metadata", "uid", NULL), w->uid)) {
         w->kind->forbidden = false;
         trim(object);
         /* Meanwhile the watch may have shown one, which is newer then. */
         if (!w->object || !w->kind->watch || generation(object) > generation(w->object))
             remember(w, object);
-        json_decref(object);
         return;
     }
-    set_why(&w->why, object ? xasprintf("%s %s/%s was deleted and created anew", w->kind->name,
-                                        w->ns, w->name)
-                            : read_failed(w, reply));
-    json_decref(object);
+    set_why(&w->why, why_not(w, reply, object, &bad));
     w->state = state_of(reply);
     errand_again(e, w->all->o.retry ? w->all->o.retry : RETRY_FIRST, RETRY_MOST);
     tell(w);

@@ -5,10 +5,10 @@
 
 #include "base/hash.h"
 #include "base/json_mend.h"
-#include "base/json_scan.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "k8s/field.h"
+#include "k8s/json_form.h"
 #include "k8s/unread.h"
 
 #define BACKOFF_FIRST   (200 * USEC_PER_MSEC)
@@ -112,7 +112,9 @@ static void give(struct watch *w, const char *key, struct known *k, json_t *obje
                  const struct err *bad)
 {
     struct err err;
-    int r = bad ? -1 : w->o.set(w->o.arg, object, &err);
+    int r = !bad          ? w->o.set(w->o.arg, object, &err)
+            : w->o.unread ? w->o.unread(w->o.arg, object, bad)
+                          : -1;
     if (r < 0)
         take_back(w, key, k); /* what it was before is not there any more */
     else
@@ -344,66 +346,24 @@ static void take_item(struct watch *w, json_t *item, const struct err *bad)
     unread_add(&w->unread, NULL, false, &err);
 }
 
-/* Where metadata and items of a list are; false: it is no JSON, or no list. */
-static bool split_list(const char *body, size_t len, struct json_span *meta,
-                       struct json_span *items, struct err *err)
+static int read_page(struct watch *w, const struct client_reply *reply, struct err *err)
 {
-    cleanup_buf struct buf key = BUF_INIT;
-    struct json_scan s = json_scan_new(body, len);
-    *meta = *items = (struct json_span){0, 0};
-    if (json_scan_object(&s))
-        while (json_scan_key(&s, &key))
-            json_scan_skip(&s, str_eq(buf_str(&key), "metadata") ? meta
-                               : str_eq(buf_str(&key), "items")  ? items
-                                                                 : NULL);
-    if (json_scan_end(&s))
-        return true;
-    err_set(err, ERR_INVALID, "the list is not JSON: %s, at byte %zu", s.error, s.at);
-    return false;
-}
-
-/* One tree at a time: that of a page may be a hundred times its size. */
-static int read_json_page(struct watch *w, const struct client_reply *reply, struct err *err)
-{
-    struct json_span meta, items, one;
-    if (!split_list(reply->body, reply->len, &meta, &items, err))
-        return -1;
-    cleanup_json json_t *list = json_loadb(reply->body + meta.at, meta.len, 0, NULL);
-    struct json_scan s = json_scan_new(reply->body + items.at, items.len);
-    bool none = items.len == 0 || json_scan_null(&s);
-    if (take_list_meta(w, list, err) < 0)
-        return -1;
-    if (!none && !json_scan_array(&s))
-        return err_set(err, ERR_INVALID, "the items of the list are no array");
-    while (!none && json_scan_item(&s) && json_scan_skip(&s, &one)) {
-        cleanup_json json_t *item = json_loadb(s.start + one.at, one.len, 0, NULL);
-        take_item(w, item, /* bad= */ NULL);
-    }
-    return 0;
-}
-
-/* One tree at a time. */
-static int read_proto_page(struct watch *w, const struct client_reply *reply, struct err *err)
-{
-    struct proto_list list;
-    cleanup_json json_t *meta = proto_list_begin(&list, reply->body, reply->len, err);
+    struct proto_list frames;
+    struct json_form_list lines;
+    bool proto = w->o.proto && proto_is(reply->body, reply->len);
+    if (proto && w->page == PAGE_JSON && !w->o.page && !w->shrunk)
+        w->page = PAGE_PROTO;
+    cleanup_json json_t *meta = proto ? proto_list_begin(&frames, reply->body, reply->len, err)
+                                      : json_form_list_begin(&lines, reply->body, reply->len, err);
     if (!meta || take_list_meta(w, meta, err) < 0)
         return -1;
-    json_t *item;
-    while ((item = proto_list_next(&list, w->o.proto, err)) != NULL) {
+    json_t *item; /* one tree at a time: that of a page may be a hundred times its size */
+    while ((item = proto ? proto_list_next(&frames, w->o.proto, err)
+                         : json_form_list_next(&lines, err)) != NULL) {
         take_item(w, item, err->code == ERR_NONE ? NULL : err);
         json_decref(item);
     }
     return err->code == ERR_NONE ? 0 : -1;
-}
-
-static int read_page(struct watch *w, const struct client_reply *reply, struct err *err)
-{
-    if (!w->o.proto || !proto_is(reply->body, reply->len))
-        return read_json_page(w, reply, err);
-    if (w->page == PAGE_JSON && !w->o.page && !w->shrunk)
-        w->page = PAGE_PROTO;
-    return read_proto_page(w, reply, err);
 }
 
 static void on_list(void *arg, const struct client_reply *reply)
@@ -462,23 +422,12 @@ static int take_bookmark(struct watch *w, const json_t *object, struct err *err)
     return 0;
 }
 
-/* With an event, err says whether all of its object is there. */
-static json_t *event_of(const struct watch *w, const char *line, size_t len, struct err *err)
-{
-    json_error_t at;
-    err->code = ERR_NONE;
-    if (w->framed)
-        return proto_event(w->o.proto, line, len, err);
-    json_t *event = json_loadb(line, len, 0, &at);
-    if (!event)
-        err_set(err, ERR_INVALID, "a line of the watch is not JSON: %s", at.text);
-    return event;
-}
-
 static int take_line(struct watch *w, const char *line, size_t len, struct err *err)
 {
     struct err bad;
-    cleanup_json json_t *event = event_of(w, line, len, &bad);
+    bad.code = ERR_NONE;
+    cleanup_json json_t *event =
+        w->framed ? proto_event(w->o.proto, line, len, &bad) : json_form_event(line, len, &bad);
     if (!event) {
         *err = bad;
         return -1;

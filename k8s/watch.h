@@ -37,6 +37,9 @@ struct watch_options {
      * anything.
      */
     int (*set)(void *arg, json_t *object, struct err *err);
+    /* Takes what there is of an object that cannot be read whole: metadata with its name at least.
+     * Returns as set() does, but never 0. NULL: it counts as not there. */
+    int (*unread)(void *arg, json_t *object, const struct err *why);
     void (*gone)(void *arg, const char *ns, const char *name);
     void (*synced)(void *arg);
     void (*behind)(void *arg, bool behind); /* NULL: nobody wants to know */

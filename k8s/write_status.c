@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "k8s/field.h"
+#include "k8s/json_form.h"
 #include "k8s/write_internal.h"
 
 #define WRITE_TIMEOUT  (10 * USEC_PER_SEC)
@@ -44,8 +45,8 @@ static void give_up(struct flight *f, const struct client_reply *reply)
 
 static void take_reply(struct flight *f, const struct client_reply *reply)
 {
-    cleanup_json json_t *object = json_loadb(reply->body, reply->len, 0, NULL);
-    if (!json_is_object(object))
+    cleanup_json json_t *object = json_form_whole(reply->body, reply->len);
+    if (!object)
         return;
     if (f->sent)
         groups_wrote(f->writer->o.groups, &f->order->ref, f->sent, object, usec_now());
@@ -76,14 +77,14 @@ static const char *manager_of(const json_t *object, const char *field)
 static void contested_done(struct flight *f, const struct client_reply *reply)
 {
     cleanup_json json_t *object =
-        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+        client_ok(reply) ? json_form_whole(reply->body, reply->len) : NULL;
     const char *manager = manager_of(object, f->contested);
     cleanup_free char *key = groups_key(&f->order->ref);
     log_warning("another writer keeps changing the status of a PodGroup; it is left to it for "
                 "ten minutes",
                 "podgroup", key, "field", f->contested, "writer", manager ? manager : "unknown",
                 NULL);
-    if (json_is_object(object))
+    if (object)
         groups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
     status_send(f);
 }

@@ -61,7 +61,8 @@ static void on_event(void *arg, struct gang_event *ev)
                    ev->pod->group.name ? " in its group" : "");
         break;
     case GANG_EV_GROUP_SET:
-        buf_printf(b, "+group %s;", ev->group->ref.name);
+        buf_printf(b, "+group %s%s%s;", ev->group->ref.name, ev->group->invalid ? " " : "",
+                   ev->group->invalid ? ev->group->invalid : "");
         break;
     case GANG_EV_GROUP_GONE:
         buf_printf(b, "-group %s/%s/%s;", ev->gone.api_group, ev->gone.ns, ev->gone.name);
@@ -219,6 +220,26 @@ static void without_the_right_to_read_pods_it_is_never_synced(void **state)
     open_cluster(x);
     assert_heard(x, "+node n1;");
     assert_not_heard(x, "SYNCED");
+}
+
+/* Its pods must not be told that it does not exist. */
+static void T01_a_podgroup_that_cannot_be_read_is_invalid(void **state)
+{
+    struct fixture *x = *state;
+    cleanup_buf struct buf values = BUF_INIT;
+    for (int i = 0; i < 50000; i++)
+        buf_puts(&values, "0,");
+    cleanup_free char *list =
+        xasprintf(LIST("7", "{\"metadata\":{\"namespace\":\"ml\",\"name\":\"rich\",\"uid\":"
+                            "\"u-r\",\"resourceVersion\":\"2\"},\"x\":[%s0]}"),
+                  buf_str(&values));
+    fake_answer(x->api, PODS, 200, LIST("6", ""));
+    fake_answer(x->api, VERSION, 200, SERVED);
+    fake_answer(x->api, GROUPS, 200, list);
+    open_cluster(x);
+    assert_heard(x, "+group rich it cannot be read: it has 50008 values, more than 50000; remove "
+                    "what is not needed;");
+    assert_heard(x, "SYNCED;");
 }
 
 static void without_the_right_to_read_podgroups_it_is_synced(void **state)
@@ -437,6 +458,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(synced_is_said_once_when_every_list_is_in),
         TEST(without_the_right_to_read_pods_it_is_never_synced),
+        TEST(T01_a_podgroup_that_cannot_be_read_is_invalid),
         TEST(without_the_right_to_read_podgroups_it_is_synced),
         TEST(without_the_right_to_read_volumes_it_is_synced),
         TEST(claims_are_joined_with_their_volumes),

@@ -102,6 +102,25 @@ static void T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance(void **stat
 #undef ODD
 }
 
+static void T01_an_owner_of_too_many_values_costs_its_own_pods(void **state)
+{
+    struct gfixture *x = *state;
+    cleanup_free char *job = json_of(JOB_OF(GANG_OF_4));
+    cleanup_buf struct buf rich = BUF_INIT;
+    buf_append(&rich, job, strlen(job) - 1);
+    buf_puts(&rich, ",\"x\":[0");
+    for (int i = 0; i < 50000; i++)
+        buf_puts(&rich, ",0");
+    buf_puts(&rich, "]}");
+    fake_answer(x->w->api, JOB, 200, buf_str(&rich));
+    answers(x, JOB, 200, JOB_OF(GANG_OF_4));
+    answers(x, MAKE, 201, "{}");
+    answers_link(x, JOB_POD("p", "up"), "p", MADE);
+    show_pod(x, JOB_POD("p", "up"));
+    until(x, strstr(state_of(x, "p"), "Job ns/train cannot be read: it has 500"));
+    assert_state(x, "p", "in " MADE " as -"); /* it was mended */
+}
+
 /* ---- kinds ---- */
 
 #define FOO_POD                                                                                    \
@@ -453,6 +472,7 @@ int main(void)
         GTEST(what_is_refused_for_ever_is_asked_for_more_and_more_seldom),
         GTEST(a_conflict_is_not_tried_again_at_full_speed),
         GTEST(T01_an_odd_number_in_an_owner_or_a_reply_is_no_hindrance),
+        GTEST(T01_an_owner_of_too_many_values_costs_its_own_pods),
         GTEST(a_kind_that_nobody_needs_any_more_is_not_asked_for),
         GTEST(a_kind_or_a_uid_without_end_is_not_taken),
         GTEST(a_kind_of_the_configuration_is_followed_after_a_restart),

@@ -193,6 +193,53 @@ static void T01_of_thousands_ten_are_named_in_a_period(void **state)
     assert_int_equal(count_of(log, "more objects"), 1);
 }
 
+/* Half a million values in a megabyte, which would be a tree of a hundred. */
+static char *rich_object(const char *name, const char *version)
+{
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_printf(&b, "{\"spec\":{\"metadata\":{\"name\":\"no\"},\"x\":[{}");
+    for (int i = 0; i < 500000; i++)
+        buf_puts(&b, ",{}");
+    buf_printf(&b,
+               "]},\"metadata\":{\"labels\":{\"name\":\"no\"},\"namespace\":\"ns\",\"name\":\"%s\","
+               "\"resourceVersion\":\"%s\",\"uid\":\"u\"}}",
+               name, version);
+    return buf_steal(&b);
+}
+
+static void an_object_of_too_many_values(struct fixture *x, const char *expected)
+{
+    cleanup_free char *listed = rich_object("rich", "1"), *shown = rich_object("b", "8");
+    cleanup_free char *deleted = rich_object("rich", "9");
+    cleanup_free char *list = xasprintf(LIST_OF("7", "%s," POD("b", "2", "u")), listed);
+    cleanup_free char *lines = xasprintf(EVENT("MODIFIED", "%s") EVENT("DELETED", "%s")
+                                             EVENT("MODIFIED", POD("b", "10", "u")),
+                                         shown, deleted);
+    FILE *file;
+    int saved = capture_log(&file);
+    fake_answer(x->api, LIST, 200, list);
+    fake_stream(x->api, WATCH, lines, FAKE_OPEN);
+    start(x, (struct watch_options){0});
+    run_until(x, heard(x, expected));
+    cleanup_free char *log = end_capture(file, saved);
+    assert_int_equal(count_of(log, "more than 50000; remove what is not needed"), 2);
+    assert_int_equal(count_of(log, "object=\"ns/rich\""), 1);
+    assert_int_equal(fake_count(x->api, LIST), 1);
+    assert_unreadable(x, 0);
+}
+
+static void T01_an_object_of_too_many_values_is_known_by_name(void **state)
+{
+    an_object_of_too_many_values(*state, "+b@2 synced -b +b@10 ");
+}
+
+static void T01_what_is_known_of_it_can_be_taken(void **state)
+{
+    struct fixture *x = *state;
+    x->takes_parts = true;
+    an_object_of_too_many_values(x, "?rich@1 +b@2 synced ?b@8 -rich +b@10 ");
+}
+
 int main(void)
 {
     log_setup(LOG_ERROR, LOG_TEXT);
@@ -202,6 +249,8 @@ int main(void)
         TEST(T01_what_is_no_object_is_passed_over_in_a_list),
         TEST(T01_bad_and_good_by_turns),
         TEST(T01_a_list_read_again_names_nobody_again),
+        TEST(T01_an_object_of_too_many_values_is_known_by_name),
+        TEST(T01_what_is_known_of_it_can_be_taken),
         TEST(T01_of_thousands_ten_are_named_in_a_period),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,6 +14,15 @@ static int on_set(void *arg, json_t *object, struct err *err)
     return 0;
 }
 
+static int on_unread(void *arg, json_t *object, const struct err *why)
+{
+    struct fixture *x = arg;
+    (void)why;
+    buf_printf(&x->heard, "?%s@%s ", field_peek(object, "metadata", "name", NULL),
+               field_peek(object, "metadata", "resourceVersion", NULL));
+    return 1;
+}
+
 static void on_gone(void *arg, const char *ns, const char *name)
 {
     struct fixture *x = arg;
@@ -57,6 +66,7 @@ void start(struct fixture *x, struct watch_options o)
     o.resource = "pods";
     o.rule = "list and watch pods";
     o.set = on_set;
+    o.unread = x->takes_parts ? on_unread : NULL;
     o.gone = on_gone;
     o.synced = on_synced;
     o.arg = x;

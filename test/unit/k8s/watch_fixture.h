@@ -35,7 +35,8 @@ struct fixture {
     struct api_metrics *metrics;
     struct client *client;
     struct watch *watch;
-    struct buf heard; /* "+name@version -name synced " */
+    struct buf heard; /* "+name@version -name synced ", and "?name@version " of a part */
+    bool takes_parts; /* for start() */
     int fd;
 };
 
