@@ -78,7 +78,8 @@ void hold_end(struct gang_core *core, struct pod *pod)
     if (!pod->held)
         return;
     pod->held = false;
-    if (--pod->gang->n_held == 0)
+    place_left(core, pod->gang);
+    if (pod->gang->n_held == 0)
         timer_stop(core, &pod->gang->timers[TIMER_HOLD]);
 }
 
@@ -204,7 +205,8 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
         free(pod->pinned);
         pod->pinned = xstrdup(pod->slot->node->name);
     }
-    if (gang->n_held++ == 0)
+    place_taken(core, gang);
+    if (gang->n_held == 1)
         timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
     commit_for_room(core);
     commit_if_quorum(core, gang);
@@ -212,15 +214,13 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
 
 /* A hold that completes the quorum, or with the express lane is enough, ends at once: it needs no
  * place among the held. */
-static bool may_hold(const struct gang_core *core, struct pod *pod)
+static bool may_hold(struct gang_core *core, struct pod *pod)
 {
-    if (map_count(&core->calls) < core->config.max_holds)
-        return true;
     pod->held = true;
     bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0 ||
                      (core->config.express && !express_doubt(core, pod->gang));
     pod->held = false;
-    return completes;
+    return completes || places_book(core, pod->gang);
 }
 
 static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)

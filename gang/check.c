@@ -216,5 +216,7 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     }
     if (members)
         return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
-    return check_gates(core, err) < 0 || check_batch(core, err) < 0 ? -1 : check_calls(core, err);
+    return check_gates(core, err) < 0 || check_batch(core, err) < 0 || holds_check(core, err) < 0
+               ? -1
+               : check_calls(core, err);
 }

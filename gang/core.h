@@ -27,6 +27,7 @@
  *   claims.c   volumes that pods use, and where they can be reached from
  *   filter.c   answers to filter, prioritize and preempt
  *   bind.c     holds, commit, results of bindings
+ *   holds.c    places for held bind calls, which namespaces share
  *   express.c  gangs of which the first member at bind is enough
  *   model_check.c  whether kube-scheduler offers the nodes that the rules here say
  *   status.c   what people see: PodGroup status and events
@@ -494,6 +495,16 @@ void hold_timer_fired(struct gang_core *core, struct gang *gang);
 void commit_if_quorum(struct gang_core *core, struct gang *gang);
 void evict(struct gang_core *core, struct pod *pod);
 void stop_all(struct gang_core *core);
+
+/* ---- holds.c ---- */
+/* Whether one more member of the gang may be held: it has a place for it, or books what it needs.
+ */
+bool places_book(struct gang_core *core, struct gang *gang);
+/* Counts gang->n_held, up and down. */
+void place_taken(struct gang_core *core, struct gang *gang);
+void place_left(struct gang_core *core, struct gang *gang);
+void holders_done(struct gang_core *core);
+int holds_check(const struct gang_core *core, struct err *err);
 
 /* ---- express.c ---- */
 /* Why the gang's first member at bind is not enough, in words; NULL: it is. */

@@ -84,6 +84,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->labels);
     map_done(&core->hosts);
     map_done(&core->calls);
+    holders_done(core);
     resources_done(core);
     for (size_t i = 0; i < core->config.n_scheduler_names; i++)
         free(core->scheduler_names[i]);

@@ -395,9 +395,11 @@ struct gang {
     bool shown;         /* an autoscaler is to see its members: no gate stays */
     bool starved;       /* it waits for longer than it should, and capacity is what it lacks */
     int attempts, backoffs, commits;
-    int refused_in;      /* the last commit of which a Binding was refused */
-    usec_t last_failure; /* orders it behind its equals; 0: none */
-    int n_held;          /* members whose bind call is held */
+    int refused_in;        /* the last commit of which a Binding was refused */
+    usec_t last_failure;   /* orders it behind its equals; 0: none */
+    int n_held;            /* members whose bind call is held */
+    size_t places;         /* booked for them, see holds.c */
+    struct holder *holder; /* the namespace that has those; NULL: there are none */
     /* At its last review: what counts between namespaces, and inside its own. */
     int32_t priority, own_priority;
     struct line *line;      /* of its namespace; NULL: it does not wait */
@@ -492,6 +494,8 @@ struct gang_core {
     struct list noted, unsettled; /* gangs that changed, lines to be put in order; see order.c */
     struct map classes;           /* name -> gang_class_facts */
     struct map calls;             /* id -> pod with that bind call open */
+    struct map holders;           /* namespace -> holder, see holds.c */
+    size_t booked;                /* places for holds that are booked, and not taken yet */
     struct map claims;            /* ns/name -> claim */
     struct map labels;            /* keys of labels that rules between pods ask for */
     bool labels_matter;           /* there are, or were, such rules */

@@ -421,8 +421,10 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
         buf_puts(&b, "the caller closed the connection");
         break;
     case REASON_TOO_MANY_HOLDS:
-        buf_printf(&b, "gang %s/%s: %zu bind calls are held already (maxHolds)", ns, who,
-                   core->config.max_holds);
+        buf_printf(&b,
+                   "gang %s/%s: the %zu bind calls that may be held (maxHolds) are those of "
+                   "other gangs",
+                   ns, who, core->config.max_holds);
         break;
     case REASON_BIND_OPEN:
         buf_printf(&b, "the binding of pod %s/%s is not confirmed", pod->ns, pod->name);
