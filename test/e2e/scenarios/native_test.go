@@ -80,7 +80,7 @@ func TestS14_NativeGangs(t *testing.T) {
 		c.AddPods(t, testbed.Pod("ml", single, testbed.GPUs(2), testbed.RunningFor(time.Second), above))
 		c.Recorder.WaitFinished(t, either(gang, testbed.Named("ml", single)), 3, 30*time.Second)
 	}
-	c.Recorder.NoneBound(t, native)
+	c.Recorder.StillNone(t, native)
 	reserved := m.Metrics(t)
 	if slots, held := reserved.Sum("muster_reserved_devices"), reserved.Sum("muster_held_binds"); slots != 0 || held != 0 {
 		t.Errorf("%v devices are reserved and %v binds held for nobody", slots, held)

@@ -91,26 +91,6 @@ func (r *Recorder) AllSay(t TB, which Which, n int, text string) {
 	}
 }
 
-// NoneFor is how long "none is bound" is watched.
-const NoneFor = 10 * time.Second
-
-// NoneBound watches for ten seconds that none of the selected pods is bound.
-func (r *Recorder) NoneBound(t TB, which Which) {
-	t.Helper()
-	r.NoMoreBound(t, which, 0)
-}
-
-// NoMoreBound watches for ten seconds that no more than n of the selected pods
-// are bound.
-func (r *Recorder) NoMoreBound(t TB, which Which, n int) {
-	t.Helper()
-	bound := func(p PodRecord) bool { return !p.Bound.IsZero() }
-	pods, more := r.await(which, NoneFor, func(pods []PodRecord) bool { return count(pods, bound) > n })
-	if more {
-		t.Fatalf("%d pods are bound, %d may be:\n%s", count(pods, bound), n, describe(pods))
-	}
-}
-
 // Together checks that the selected pods were bound within a second of each
 // other for every hundred of them, and returns how long it took.
 func (r *Recorder) Together(t TB, which Which) time.Duration {

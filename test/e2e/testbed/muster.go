@@ -73,6 +73,9 @@ func (c *Cluster) StartMuster(t TB, options MusterOptions) *Muster {
 		}
 	}
 	m.measured = options.Measured
+	if c.Recorder != nil {
+		c.Recorder.asks(m)
+	}
 	t.Cleanup(func() { m.Replay(t) }) // after it was stopped
 	m.run(t)
 	if !options.NoWait {

@@ -23,16 +23,19 @@ import (
 // must hold in every test: no node is ever overcommitted and no gang is ever
 // partial.
 type Recorder struct {
-	mu       sync.Mutex
-	changed  chan struct{} // closed and replaced at every event
-	history  History
-	pods     map[string]*PodRecord // by UID
-	order    []*PodRecord          // by first sight
-	needed   map[string]int        // gang -> members needed
-	excused  map[string]bool       // gangs that may be partial
-	shrunk   map[string]bool       // nodes that may be overcommitted
-	broken   error                 // the watch lost something
-	stopping bool
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced at every event
+	history History
+	pods    map[string]*PodRecord // by UID
+	order   []*PodRecord          // by first sight
+	needed  map[string]int        // gang -> members needed
+	excused map[string]bool       // gangs that may be partial
+	shrunk  map[string]bool       // nodes that may be overcommitted
+	// Whom to ask whether a silence means something.
+	schedulers []served
+	musters    []*Muster
+	broken     error // the watch lost something
+	stopping   bool
 }
 
 // PodRecord is the life of one pod. A time that has not come is zero.

@@ -3,10 +3,13 @@ package testbed
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 )
 
@@ -47,7 +50,7 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 		options.Log = "kube-scheduler"
 	}
 	configuration := c.schedulerConfiguration(t, options)
-	p, ready := c.runScheduler(t, options.Log, append(slices.Clone(c.features),
+	p, ready := c.runScheduler(t, options.Log, profilesOf(t, configuration), append(slices.Clone(c.features),
 		"--config", file(t, c.Dir, options.Log+".yaml", configuration),
 		"--cert-dir", c.Dir)) // for the certificate that it signs itself
 	if !options.NoWait {
@@ -60,21 +63,37 @@ func (c *Cluster) StartScheduler(t TB, options SchedulerOptions) *Process {
 // it is ready.
 func (c *Cluster) RunScheduler(t TB, log string, args ...string) *Process {
 	t.Helper()
-	p, ready := c.runScheduler(t, log, args)
+	var names []string
+	for _, arg := range args {
+		if path, found := strings.CutPrefix(arg, "--config="); found {
+			configuration, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			names = profilesOf(t, configuration)
+		}
+	}
+	p, ready := c.runScheduler(t, log, names, args)
 	ready()
 	return p
 }
 
-// runScheduler also returns what waits until it is ready.
-func (c *Cluster) runScheduler(t TB, log string, args []string) (p *Process, ready func()) {
+// runScheduler also returns what waits until it is ready; names are those of its profiles.
+func (c *Cluster) runScheduler(t TB, log string, names, args []string) (p *Process, ready func()) {
 	t.Helper()
 	port := freePort(t)
 	p = c.run(t, log, tool(t, "kube-scheduler", c.Kubernetes.Version), append(slices.Clone(args),
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "-v=2")...)
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "-v=2",
+		// The test bed reads its metrics.
+		"--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics")...)
+	url := fmt.Sprintf("https://127.0.0.1:%d", port)
+	if c.Recorder != nil {
+		c.Recorder.serves(served{Process: p, url: url, names: names})
+	}
 	return p, func() {
 		t.Helper()
 		// It signs its own certificate, which nobody needs to trust here.
-		p.waitReady(t, insecureClient(), fmt.Sprintf("https://127.0.0.1:%d/readyz", port), 30*time.Second)
+		p.waitReady(t, unverified, url+"/readyz", 30*time.Second)
 	}
 }
 
@@ -156,6 +175,26 @@ func (m *Muster) SchedulerConfiguration(t TB, profiles ...string) []byte {
 // that muster scheduler-config prints.
 const ExtenderTimeout = 30 * time.Second
 
-func insecureClient() *http.Client {
-	return &http.Client{Transport: &http.Transport{TLSClientConfig: insecureTLS()}}
+// unverified takes any certificate.
+var unverified = &http.Client{Transport: &http.Transport{TLSClientConfig: insecureTLS()}}
+
+// profilesOf are the scheduler names that a configuration serves.
+func profilesOf(t TB, configuration []byte) []string {
+	t.Helper()
+	var read struct {
+		Profiles []struct {
+			SchedulerName string `json:"schedulerName"`
+		} `json:"profiles"`
+	}
+	if err := yaml.Unmarshal(configuration, &read); err != nil {
+		t.Fatalf("%v", err)
+	}
+	names := []string{}
+	for _, profile := range read.Profiles {
+		names = append(names, profile.SchedulerName)
+	}
+	if len(names) == 0 {
+		names = append(names, corev1.DefaultSchedulerName)
+	}
+	return names
 }
