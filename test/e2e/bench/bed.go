@@ -53,7 +53,8 @@ type bed struct {
 func newBed(t testbed.TB, options Options, nodes int, more func(node int) testbed.Amounts) *bed {
 	t.Helper()
 	b := &bed{t: t, options: options, Cluster: testbed.StartCluster(t, testbed.Options{
-		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true, WithoutRecorder: true})}
+		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true, WithoutRecorder: true,
+		Own: !testbed.InGate()})}
 	fake := make([]*corev1.Node, nodes)
 	for i := range fake {
 		amounts := testbed.GPUs(8)

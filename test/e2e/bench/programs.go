@@ -21,6 +21,9 @@ var (
 	pointLine  = regexp.MustCompile(`(?m)^point (\S+) (\S+) (\S+) (\S+)$`)
 )
 
+// programNodes are those of the cluster that the programs are about.
+const programNodes = 5000
+
 // program is an experiment that is one of them.
 func program(name, what, how, binary string, axes Chart, keys ...string) experiment {
 	return experiment{name: name, what: what, how: how, keys: keys,
@@ -29,9 +32,10 @@ func program(name, what, how, binary string, axes Chart, keys ...string) experim
 
 func runProgram(t testbed.TB, options Options, binary string, axes Chart) Outcome {
 	path := filepath.Join(filepath.Dir(testbed.MeasuredPath(t)), binary)
+	nodes := strconv.Itoa(programNodes / options.Scale)
 	all := map[string][]rated{}
 	for range options.Turns {
-		out, err := exec.Command(path).CombinedOutput()
+		out, err := exec.Command(path, nodes).CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", path, err, out)
 		}

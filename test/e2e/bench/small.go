@@ -12,26 +12,29 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// The small version runs with the tests: the same experiments with fewer nodes and gangs. Its ratios
-// are not those of the promises; they are compared with the ratios that are kept in small.json, and
-// one that has lost 30 % fails. Bounds that do not depend on size or on the machine hold here too.
+// The small version runs with the tests: the same experiments with fewer nodes and gangs. In the long
+// run its ratios, which are not those of the promises, are compared with the ratios that are kept in
+// small.json, and one that has lost 30 % fails. Bounds that do not depend on size or on the machine hold
+// there too. The gate runs each experiment once, smaller still: that all pods are placed, where they fit,
+// and the writes, which are counted, decide there; times do not.
 
 // smallSize is an experiment as the tests run it.
 type smallSize struct {
 	experiment   string
 	scale, turns int
+	gate         int // scale in the gate
 	keys         []string
 }
 
 var smallSizes = []smallSize{
-	{"placing-5000", 10, 5, []string{"P01", "P04 cpu", "P05 bind", "P13"}},
-	{"placing-1000", 5, 3, []string{"P02", "P03 1,000", "P11 unsteered", "P11 steered", "P11 gang"}},
-	{"start", 10, 3, []string{"P04 memory-ratio", "P10"}},
-	{"backlog", 10, 3, []string{"P07 open"}},
-	{"calls", 1, 3, []string{"P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes"}},
-	{"latency", 4, 3, []string{"P08"}},
-	{"thousand", 4, 3, []string{"P12 together", "P12 all"}},
-	{"planning", 10, 3, []string{"P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list"}},
+	{"placing-5000", 10, 5, 50, []string{"P01", "P04 cpu", "P05 bind", "P13"}},
+	{"placing-1000", 5, 3, 10, []string{"P02", "P03 1,000", "P11 unsteered", "P11 steered", "P11 gang"}},
+	{"start", 10, 3, 50, []string{"P04 memory-ratio", "P10"}},
+	{"backlog", 10, 3, 25, []string{"P07 open"}},
+	{"calls", 1, 3, 20, []string{"P05 filter-names", "P05 filter-one-name", "P05 filter-whole-nodes"}},
+	{"latency", 4, 3, 20, []string{"P08"}},
+	{"thousand", 4, 3, 10, []string{"P12 together", "P12 all"}},
+	{"planning", 1, 3, 10, []string{"P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list"}},
 }
 
 //go:embed small.json
@@ -75,6 +78,39 @@ func Lost(v Value, kept float64) string {
 	return ""
 }
 
+// Miscounted says how a figure fails where only what is counted decides: a text, or "".
+func Miscounted(v Value) string {
+	p, _ := PromiseOf(v.Key)
+	if got := v.Median(); p.Unit == writes && !p.Reached(got) {
+		return fmt.Sprintf("%s is %s %s, promised is %s", v.Key, number(got), p.Unit, p.bound())
+	}
+	return ""
+}
+
+// InTurn measures a figure three times with the program base and three times with the one under test, in
+// turn, and says how they compare: whether the figure has lost 30 % against base too, and all values.
+func InTurn(t testbed.TB, key, base string) (lost bool, text string) {
+	t.Helper()
+	program := testbed.MeasuredPath(t)
+	defer testbed.Measure(program)
+	p, _ := PromiseOf(key)
+	size := sizeOf(t, key)
+	size.turns = 1
+	values := map[string]*Value{base: {Key: key}, program: {Key: key}}
+	for range 3 {
+		for _, each := range []string{base, program} {
+			testbed.Measure(each)
+			values[each].Each = append(values[each].Each, size.run(t).of(t, key).Median())
+		}
+	}
+	before, now := values[base].Median(), values[program].Median()
+	lost = now > before/(1-allowedLoss)
+	if p.Least {
+		lost = now < before*(1-allowedLoss)
+	}
+	return lost, fmt.Sprintf("in turn, with %s: %v; with %s: %v", base, values[base].Each, program, values[program].Each)
+}
+
 var smallRuns struct {
 	sync.Mutex
 	done map[smallRun]Outcome
@@ -85,15 +121,32 @@ type smallRun struct {
 	round      int
 }
 
-// Small measures a figure in the small version. Figures of one experiment are measured together, once
-// in a process for each round.
-func Small(t testbed.TB, key string, round int) Value {
+func sizeOf(t testbed.TB, key string) smallSize {
 	t.Helper()
 	at := slices.IndexFunc(smallSizes, func(s smallSize) bool { return slices.Contains(s.keys, key) })
 	if at < 0 {
 		t.Fatalf("the small version has no figure %q", key)
 	}
-	size := smallSizes[at]
+	return smallSizes[at]
+}
+
+// Smallest measures a figure as the gate does, once.
+func Smallest(t testbed.TB, key string) Value {
+	t.Helper()
+	size := sizeOf(t, key)
+	size.scale, size.turns = size.gate, 1
+	return size.measure(t, key, 0)
+}
+
+// Small measures a figure in the small version.
+func Small(t testbed.TB, key string, round int) Value {
+	t.Helper()
+	return sizeOf(t, key).measure(t, key, round)
+}
+
+// measure measures the figures of an experiment together, once in a process for each round.
+func (size smallSize) measure(t testbed.TB, key string, round int) Value {
+	t.Helper()
 	smallRuns.Lock()
 	defer smallRuns.Unlock()
 	id := smallRun{size.experiment, round}
@@ -105,12 +158,17 @@ func Small(t testbed.TB, key string, round int) Value {
 		}
 		smallRuns.done[id] = outcome
 	}
-	for _, v := range outcome.Values {
+	return outcome.of(t, key)
+}
+
+func (o Outcome) of(t testbed.TB, key string) Value {
+	t.Helper()
+	for _, v := range o.Values {
 		if v.Key == key {
 			return v
 		}
 	}
-	t.Fatalf("%s was not measured: %s failed before", key, size.experiment)
+	t.Fatalf("%s was not measured: its experiment has failed", key)
 	return Value{}
 }
 
@@ -123,6 +181,7 @@ func (s smallSize) run(t testbed.TB) (outcome Outcome) {
 		t.Errorf("%s failed", s.experiment)
 		return Outcome{}
 	}
+	outcome.Print()
 	return outcome
 }
 

@@ -81,13 +81,30 @@ func TestS10_DocumentsFromTopToBottom(t *testing.T) {
 			d.checkManifests(t)
 			steps := console(t, d.walk())
 			d.checkComplete(t, steps)
-			c, m := startAll(t, nil, d.dialect)
-			if d.operator != nil {
-				c.StartOperator(t, *d.operator, testbed.OperatorOptions{})
-			}
+			c := d.start(t)
+			m := c.StartMuster(t, testbed.MusterOptions{})
+			c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
 			walk(t, c.Shell(t, m, copyExamples(t)), d.walk(), steps)
 		})
 	}
+}
+
+// start starts the cluster that the document takes for granted. In the gate the test makes what its
+// operator would make.
+func (d document) start(t *testing.T) *testbed.Cluster {
+	t.Helper()
+	dialects := []testbed.Dialect{d.dialect}
+	switch {
+	case d.operator == nil:
+		return testbed.StartCluster(t, testbed.Options{Dialects: dialects})
+	case testbed.Small(t, "operators"):
+		c := serving(t, dialects, rayClusters)
+		playRayClusters(t, c)
+		return c
+	}
+	c := testbed.StartCluster(t, testbed.Options{Dialects: dialects})
+	c.StartOperator(t, *d.operator, testbed.OperatorOptions{})
+	return c
 }
 
 var reader = regexp.MustCompile(`<[a-z]+>`)

@@ -95,8 +95,13 @@ func TestW01_ExamplesOfWorkloads(t *testing.T) {
 	kubeflow := func(name string) bool { return workloads[name].operator == &testbed.TrainingOperator }
 	others := func(name string) bool { return !kubeflow(name) }
 	folders := workloadFolders(t)
-	for cluster, leftOut := range map[string]func(string) bool{"training-operator": others, "others": kubeflow} {
+	operated := func(name string) bool { return workloads[name].operator != nil }
+	for cluster, leftOut := range map[string]func(string) bool{
+		"training-operator": others, "others": kubeflow, "without-operators": operated} {
 		t.Run(cluster, func(t *testing.T) {
+			if cluster != "without-operators" {
+				testbed.Long(t, "operators")
+			}
 			beside(t)
 			tryWorkloads(t, slices.DeleteFunc(slices.Clone(folders), leftOut))
 		})

@@ -334,6 +334,7 @@ func TestP07_GatedAndShownToAutoscalers(t *testing.T) {
 // Before Kubernetes 1.36 the chart refuses the option in clear words, muster says what is missing, and
 // pods that carry the gate themselves are let go with their plan all the same.
 func TestP07_GatesBefore136(t *testing.T) {
+	testbed.Long(t, "minors")
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Kubernetes: testbed.Earlier, Dialects: []testbed.Dialect{testbed.Sigs}})
 	_, said, err := testbed.Helm(t, c.Kubeconfig(), "install", "muster", testbed.Chart(t), "--namespace",

@@ -59,8 +59,9 @@ func TestC03_HoldLimit(t *testing.T) {
 		if !strings.Contains(call.Error, "gang ml/ddp") {
 			t.Errorf("%s was answered %q, which names no gang", call.Pod, call.Error)
 		}
-		if held > hold+time.Second {
-			t.Errorf("%s was held %v, longer than the %v configured", call.Pod, held, hold)
+		testbed.Figure(t, held <= hold+time.Second, "%s was held %v, configured are %v", call.Pod, held, hold)
+		if held >= testbed.ExtenderTimeout {
+			t.Errorf("%s was held %v: the scheduler has given up", call.Pod, held)
 		}
 	}
 	c.WaitEvent(t, "Pod", "ml", "ddp-0", "FailedScheduling", "gang ml/ddp")
@@ -86,8 +87,13 @@ func boundOf(pods []testbed.PodRecord) int {
 // A thousand held calls are a thousand connections and not one thread: everybody
 // else is served as if they were not there.
 func TestC03_ThousandHeldBinds(t *testing.T) {
-	alone(t)
-	const members = 1001
+	members := 1001
+	if testbed.Small(t, "large") {
+		members = 201
+		beside(t)
+	} else {
+		alone(t)
+	}
 	c := testbed.StartCluster(t, testbed.Options{
 		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
 	m := c.StartMuster(t, testbed.MusterOptions{})
@@ -104,8 +110,8 @@ func TestC03_ThousandHeldBinds(t *testing.T) {
 	pods[members-1].Spec.SchedulerName = lateScheduler
 	c.AddPods(t, pods...)
 
-	testbed.Within(t, time.Minute, "1000 binds are held", func() error {
-		if held := m.Metrics(t).Sum("muster_held_binds"); held < members-1 {
+	testbed.Within(t, time.Minute, "all binds but one are held", func() error {
+		if held := m.Metrics(t).Sum("muster_held_binds"); held < float64(members-1) {
 			return fmt.Errorf("%v are", held)
 		}
 		return nil
@@ -113,10 +119,7 @@ func TestC03_ThousandHeldBinds(t *testing.T) {
 	ordinary := testbed.Pod("big", "ordinary", testbed.Amounts{"cpu": "1"})
 	ordinary.UID = "a-pod-that-was-never-created"
 	took := askFilter(t, m, ordinary, nodes[0].Name)
-	t.Logf("with 1000 binds held, filter answered in %v", took)
-	if took > time.Second {
-		t.Errorf("filter took %v", took)
-	}
+	testbed.Figure(t, took <= time.Second, "with %d binds held, filter answered in %v", members-1, took)
 	begin := time.Now()
 	c.AddPods(t, testbed.Pod("big", "passer-by", testbed.Amounts{"cpu": "1"}))
 	c.Recorder.WaitBound(t, testbed.Named("big", "passer-by"), 1, 10*time.Second)

@@ -15,6 +15,7 @@ import (
 // Without muster it waits for ever; with it the job runs, also when there is no
 // room at first, when a pod is lost while it waits, and when it is suspended.
 func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c := testbed.StartCluster(t, testbed.Options{Dialects: everyDialect})
 	c.Namespace(t, "ml")
@@ -87,6 +88,7 @@ func TestW02_TrainingOperatorGetsInqueue(t *testing.T) {
 // deadlock in silence. Here the reason says what is missing, and the job goes on
 // as soon as its minimum is right.
 func TestW02_MPILauncherAfterWorkers(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.Namespace(t, "hpc")

@@ -49,16 +49,16 @@ var batchSettings = map[string]map[string]any{
 // and nothing leaks. One muster is killed for all cells of a state.
 func TestC04_KilledInEveryCell(t *testing.T) {
 	t.Parallel()
-	byState := map[string][]cell{}
 	all := cellsOfTable(t)
-	left := 0
-	for _, each := range all {
-		if notHere(each) == "" {
-			byState[each.state] = append(byState[each.state], each)
-			left++
-		}
+	here := slices.DeleteFunc(slices.Clone(all), func(c cell) bool { return notHere(c) != "" })
+	if testbed.Small(t, "kill-points") {
+		here = someCells(here)
 	}
-	t.Logf("%d of %d cells", left, len(all))
+	t.Logf("%d of %d cells", len(here), len(all))
+	byState := map[string][]cell{}
+	for _, each := range here {
+		byState[each.state] = append(byState[each.state], each)
+	}
 	for state, cells := range byState {
 		t.Run(state, func(t *testing.T) {
 			beside(t)
@@ -68,6 +68,24 @@ func TestC04_KilledInEveryCell(t *testing.T) {
 			killIn(t, batchSettings[state], cells)
 		})
 	}
+}
+
+// someCells has every happening once, each in another state than the one before.
+func someCells(all []cell) (some []cell) {
+	byHappening := map[string][]cell{}
+	var order []string
+	for _, each := range all {
+		if byHappening[each.id] == nil {
+			order = append(order, each.id)
+		}
+		byHappening[each.id] = append(byHappening[each.id], each)
+	}
+	used := map[string]int{}
+	for _, id := range order {
+		some = append(some, slices.MinFunc(byHappening[id], func(a, b cell) int { return used[a.state] - used[b.state] }))
+		used[some[len(some)-1].state]++
+	}
+	return some
 }
 
 // killIn is one batch: a gang for every cell, one kill for all.

@@ -5,6 +5,10 @@ package scenarios
 import (
 	"flag"
 	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
 	"testing"
 
 	"muster.dev/e2e/testbed"
@@ -18,11 +22,14 @@ func TestMain(m *testing.M) {
 	if flag.Lookup("test.parallel").Value.String() == flag.Lookup("test.parallel").DefValue {
 		_ = flag.Set("test.parallel", "8")
 	}
-	os.Exit(m.Run())
+	release := testbed.KeepPlanes()
+	status := m.Run()
+	release()
+	os.Exit(status)
 }
 
 // seats is how many scenarios run at a time.
-const seats = 3
+const seats = 4
 
 var freeSeats = func() chan struct{} {
 	seat := make(chan struct{}, seats)
@@ -38,12 +45,31 @@ var sitting = make(chan struct{}, 1)
 func beside(t *testing.T) { take(t, 1) }
 
 // alone lets a scenario run without others: it keeps both cores busy, or its
-// timing would suffer from others.
-func alone(t *testing.T) { take(t, seats) }
+// timing would suffer from others. In the gate, where no time decides, one other may run beside it.
+func alone(t *testing.T) {
+	if testbed.InGate() {
+		take(t, seats-1)
+	} else {
+		take(t, seats)
+	}
+}
+
+// inTurn lets a scenario run beside others, but not beside those with the same turn.
+func inTurn(t *testing.T, turn *sync.Mutex) {
+	t.Parallel()
+	turn.Lock()
+	t.Cleanup(turn.Unlock)
+	sit(t, 1)
+}
 
 func take(t *testing.T, n int) {
 	t.Helper()
 	t.Parallel()
+	sit(t, n)
+}
+
+func sit(t *testing.T, n int) {
+	t.Helper()
 	// One at a time takes seats, or two that want them all could each hold half.
 	sitting <- struct{}{}
 	for range n {
@@ -65,8 +91,32 @@ func onEveryVersion(t *testing.T, scenario func(*testing.T, testbed.Kubernetes))
 	t.Parallel()
 	for _, version := range versions {
 		t.Run(version.Minor, func(t *testing.T) {
+			if version != testbed.Newest {
+				testbed.Long(t, "minors")
+			}
 			beside(t)
 			scenario(t, version)
 		})
+	}
+}
+
+// Every test is in some part of the long run: together they play all that there is, in full.
+func TestLongRunIsWhole(t *testing.T) {
+	paths, err := filepath.Glob("*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, parts := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`), testbed.Parts(t)
+	n := 0
+	for _, path := range paths {
+		for _, test := range tests.FindAllStringSubmatch(read(t, path), -1) {
+			n++
+			if !slices.ContainsFunc(parts, func(p testbed.Part) bool { return p.Plays(test[1]) }) {
+				t.Errorf("test/long-parts.txt: no part plays %s", test[1])
+			}
+		}
+	}
+	if n < 100 {
+		t.Errorf("only %d tests were found", n)
 	}
 }

@@ -132,6 +132,7 @@ spec:
 // W03: KubeRay makes a PodGroup for each RayCluster, for Volcano or for
 // scheduler-plugins. That of Volcano follows the cluster's size.
 func TestW03_KubeRay(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(3)))
@@ -199,6 +200,7 @@ spec:
 // scheduler-plugins under whatever name that scheduler has. A minimum of the
 // job's own is the group's.
 func TestW03_TrainingOperator(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t, "scheduler-plugins-scheduler")
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))
@@ -246,6 +248,7 @@ spec:
 // counts requests only, not limits): the leader does not start where its workers
 // would not fit.
 func TestW03_LeaderWorkerSet(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))
@@ -301,6 +304,7 @@ spec:
 // W03: mpi-operator makes a PodGroup for each MPIJob, for Volcano, or for
 // scheduler-plugins inside a scheduler of any other name.
 func TestW03_MPIOperator(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("first", testbed.GPUs(2)))

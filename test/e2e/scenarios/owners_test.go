@@ -36,6 +36,7 @@ spec:
 // W01: a JobSet is one group of all its Jobs; one that starts them in order starts
 // with the first; Jobs that depend on others are a group of their own.
 func TestW01_JobSet(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(3)))
@@ -80,6 +81,7 @@ func TestW01_JobSet(t *testing.T) {
 // W01: each group of a LeaderWorkerSet is a PodGroup of its own, also those that
 // come when it grows. Where the leader comes first, its workers start together.
 func TestW01_LeaderWorkerSet(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
@@ -116,6 +118,7 @@ func TestW01_LeaderWorkerSet(t *testing.T) {
 // W01: jobs of training-operator that does not know of gangs. A minimum in the
 // job is the group's.
 func TestW01_PyTorchJobAndTFJob(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))
@@ -160,6 +163,7 @@ func TestW01_PyTorchJobAndTFJob(t *testing.T) {
 // W01: an MPIJob; with the launcher after the workers its group does not wait for
 // a launcher that nobody has made.
 func TestW01_MPIJob(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(2)))

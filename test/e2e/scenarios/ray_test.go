@@ -17,14 +17,23 @@ import (
 func TestS08_RayClusterAsPrinted(t *testing.T) { onEveryVersion(t, rayClusterAsPrinted) }
 
 func rayClusterAsPrinted(t *testing.T, version testbed.Kubernetes) {
+	if version == testbed.Newest { // on the other one "minors" plays it
+		testbed.Long(t, "operators")
+	}
 	c, m := startMakingOn(t, version)
 	c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{})
 	c.Namespace(t, "ml-training")
 	// The head wants one GPU and each worker two: there is room for the head and three.
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)), testbed.Node("b", testbed.GPUs(3)))
+	apply(t, c, "kai/ray-podgroup.yaml")
+	rayAsPrinted(t, c, m)
+}
+
+// rayAsPrinted is what becomes of the recipe's RayCluster.
+func rayAsPrinted(t *testing.T, c *testbed.Cluster, m *testbed.Muster) {
+	t.Helper()
 	ray := submitted{namespace: "ml-training", resource: "rayclusters.v1.ray.io", owner: "RayCluster/ray-cluster",
 		dialect: testbed.KAI, minMember: 5, pods: 5}
-	apply(t, c, "kai/ray-podgroup.yaml")
 	group := ray.grouped(t, c, m)[0]
 	if minimum := minMember(t, c, group.dialect, group.namespace, group.name); minimum != 5 {
 		t.Errorf("the PodGroup has minMember %d, the recipe says 5", minimum)
@@ -81,6 +90,7 @@ spec:
 // workers come when they find room, a suspended cluster has no members, a resumed
 // one starts together.
 func TestS08_ClusterThatScales(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{})
@@ -132,6 +142,7 @@ spec:
 // W01: the cluster of a RayJob is a group of the job; the pod that submits the
 // job comes later and is not waited for.
 func TestW01_RayJob(t *testing.T) {
+	testbed.Long(t, "operators")
 	beside(t)
 	c, m := startMaking(t)
 	c.StartOperator(t, testbed.KubeRay, testbed.OperatorOptions{})

@@ -1,16 +1,35 @@
 package scenarios
 
 import (
+	"os"
+	"sync"
 	"testing"
 
 	"muster.dev/e2e/bench"
+	"muster.dev/e2e/testbed"
 )
+
+// figures share experiments: one waits for the other.
+var figures sync.Mutex
 
 // The promises about speed, in a small version: no figure may lose 30 % against the ratios that are
 // kept in bench/small.json. A figure that has lost is measured once more: two that agree decide, as
-// the machine may be shared. The figures themselves are measured by `./dev bench`.
+// the machine may be shared. Where $MUSTER_BASE_BIN names the muster of an earlier commit, one that has
+// lost twice is measured with both in turn, and that decides. The figures themselves are measured by
+// `./dev bench`. In the gate everything runs once, and only writes are judged.
 func keeps(t *testing.T, keys ...string) {
 	t.Helper()
+	if testbed.Small(t, "figures") {
+		inTurn(t, &figures)
+		for _, key := range keys {
+			v := bench.Smallest(t, key)
+			t.Log(v.Line())
+			if wrong := bench.Miscounted(v); wrong != "" {
+				t.Error(wrong)
+			}
+		}
+		return
+	}
 	alone(t)
 	kept, err := bench.KeptRatios()
 	if err != nil {
@@ -28,6 +47,13 @@ func keeps(t *testing.T, keys ...string) {
 			t.Log(v.Line())
 			if lost = bench.Lost(v, before); lost == "" {
 				break
+			}
+		}
+		if base := os.Getenv("MUSTER_BASE_BIN"); lost != "" && base != "" {
+			inTurn, text := bench.InTurn(t, key, base)
+			t.Logf("%s; %s", lost, text)
+			if lost = ""; inTurn {
+				lost = key + " has lost " + text
 			}
 		}
 		if lost != "" {

@@ -20,6 +20,12 @@ import (
 // median: the gang, and every number of parallel calls.
 func TestC13_ThousandMembersTogether(t *testing.T) {
 	const most, rounds = 1.5, 5
+	if testbed.Small(t, "contests") {
+		beside(t)
+		c, _ := startThousand(t, thousand/4, false)
+		placeThousand(t, c, thousand/4)
+		return
+	}
 	alone(t)
 	var gang []time.Duration
 	plain := map[int][]time.Duration{}
@@ -50,16 +56,7 @@ var parallels = []int{16, 32, 64}
 // needed is added to its times.
 func bindThousand(t *testing.T, plain map[int][]time.Duration) time.Duration {
 	t.Helper()
-	c := testbed.StartCluster(t, testbed.Options{
-		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true})
-	c.Namespace(t, "big")
-	var nodes []*corev1.Node
-	for i := range thousand {
-		nodes = append(nodes, testbed.Node(fmt.Sprintf("n%04d", i), testbed.GPUs(1)))
-	}
-	c.AddNodes(t, nodes...)
-	m := c.StartMuster(t, testbed.MusterOptions{Measured: true})
-	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	c, nodes := startThousand(t, thousand, true)
 	text := ""
 	for _, parallel := range parallels {
 		took := bindPlainly(t, c, nodes, parallel)
@@ -67,13 +64,35 @@ func bindThousand(t *testing.T, plain map[int][]time.Duration) time.Duration {
 		text += fmt.Sprintf(", %d at a time %.2f s", parallel, took.Seconds())
 	}
 
-	c.Add(t, testbed.Sigs.PodGroup("big", "huge", thousand, nil))
-	c.AddPods(t, testbed.Members(testbed.Sigs, "big", "huge", thousand, testbed.GPUs(1))...)
-	which := testbed.InGang(testbed.Sigs, "big", "huge")
-	c.Recorder.WaitBound(t, which, thousand, 2*time.Minute)
-	gang := c.Recorder.Together(t, which)
+	gang := placeThousand(t, c, thousand)
 	t.Logf("%d members %.2f s%s", thousand, gang.Seconds(), text)
 	return gang
+}
+
+// startThousand starts everything, with n nodes of one GPU.
+func startThousand(t *testing.T, n int, own bool) (*testbed.Cluster, []*corev1.Node) {
+	t.Helper()
+	c := testbed.StartCluster(t, testbed.Options{
+		Dialects: []testbed.Dialect{testbed.Sigs}, WithoutKWOK: true, WithoutControllers: true, Own: own})
+	c.Namespace(t, "big")
+	var nodes []*corev1.Node
+	for i := range n {
+		nodes = append(nodes, testbed.Node(fmt.Sprintf("n%04d", i), testbed.GPUs(1)))
+	}
+	c.AddNodes(t, nodes...)
+	m := c.StartMuster(t, testbed.MusterOptions{Measured: true})
+	c.StartScheduler(t, testbed.SchedulerOptions{Muster: m})
+	return c, nodes
+}
+
+// placeThousand places a gang of n and returns how long it took from the first binding to the last.
+func placeThousand(t *testing.T, c *testbed.Cluster, n int) time.Duration {
+	t.Helper()
+	c.Add(t, testbed.Sigs.PodGroup("big", "huge", n, nil))
+	c.AddPods(t, testbed.Members(testbed.Sigs, "big", "huge", n, testbed.GPUs(1))...)
+	which := testbed.InGang(testbed.Sigs, "big", "huge")
+	c.Recorder.WaitBound(t, which, n, 2*time.Minute)
+	return c.Recorder.Together(t, which)
 }
 
 // bindPlainly binds a thousand pods with nobody else around, so many calls at a

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"muster.dev/e2e/testbed"
 )
@@ -23,6 +24,8 @@ type submitted struct {
 	groups    int // how many PodGroups it gets; 0 is one
 	minMember int // of each, as the kind's rule says
 	pods      int // that it creates while none runs
+	// play makes the objects that its operator would make, where none runs; nil: there is one.
+	play func(*testing.T, *testbed.Cluster, *unstructured.Unstructured)
 }
 
 func (w submitted) where() testbed.Which { return testbed.InNamespace(w.namespace) }
@@ -32,7 +35,12 @@ func (w submitted) name() string { return w.owner[strings.Index(w.owner, "/")+1:
 func (w submitted) submit(t *testing.T, c *testbed.Cluster) {
 	t.Helper()
 	c.Namespace(t, w.namespace)
-	c.Apply(t, manifest(w.manifest, "<namespace>", w.namespace))
+	text := manifest(w.manifest, "<namespace>", w.namespace)
+	if w.play == nil {
+		c.Apply(t, text)
+		return
+	}
+	w.play(t, c, applyOne(t, c, text))
 }
 
 // grouped waits until muster has made its PodGroups, and checks whose

@@ -148,8 +148,8 @@ func (c *Cluster) AnnotatePodGroup(t TB, d Dialect, namespace, name, key string,
 	}
 }
 
-// resourceOf reads a resource as kubectl writes it in full: "rayclusters.v1.ray.io".
-func resourceOf(t TB, name string) schema.GroupVersionResource {
+// ResourceOf reads a resource as kubectl writes it in full: "rayclusters.v1.ray.io".
+func ResourceOf(t TB, name string) schema.GroupVersionResource {
 	t.Helper()
 	resource, _ := schema.ParseResourceArg(name)
 	if resource == nil {
@@ -164,7 +164,7 @@ func (c *Cluster) Patch(t TB, resource, namespace, name, jsonPatch string) {
 	t.Helper()
 	ctx, cancel := soon()
 	defer cancel()
-	_, err := c.Dynamic.Resource(resourceOf(t, resource)).Namespace(namespace).Patch(ctx, name,
+	_, err := c.Dynamic.Resource(ResourceOf(t, resource)).Namespace(namespace).Patch(ctx, name,
 		types.JSONPatchType, []byte(jsonPatch), metav1.PatchOptions{})
 	if err != nil {
 		t.Fatalf("%v", err)
@@ -177,7 +177,7 @@ func (c *Cluster) Delete(t TB, resource, namespace, name string) {
 	ctx, cancel := soon()
 	defer cancel()
 	policy := metav1.DeletePropagationBackground
-	err := c.Dynamic.Resource(resourceOf(t, resource)).Namespace(namespace).Delete(ctx, name,
+	err := c.Dynamic.Resource(ResourceOf(t, resource)).Namespace(namespace).Delete(ctx, name,
 		metav1.DeleteOptions{PropagationPolicy: &policy})
 	if err != nil {
 		t.Fatalf("%v", err)

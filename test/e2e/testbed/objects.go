@@ -248,17 +248,24 @@ var clusterScoped = []string{
 	"ValidatingWebhookConfiguration",
 }
 
-// Add creates an object of any kind. A PodGroup's minimum is told to the
+// Add creates an object of any kind and returns it as it is then. A PodGroup's minimum is told to the
 // recorder, which from then on watches that the gang is never partial.
-func (c *Cluster) Add(t TB, object *unstructured.Unstructured) {
+func (c *Cluster) Add(t TB, object *unstructured.Unstructured) *unstructured.Unstructured {
 	t.Helper()
-	if err := c.TryAdd(object); err != nil {
+	added, err := c.add(object)
+	if err != nil {
 		t.Fatalf("create %s %s/%s: %v", object.GetKind(), object.GetNamespace(), object.GetName(), err)
 	}
+	return added
 }
 
 // TryAdd is Add for an object that the API server may refuse.
 func (c *Cluster) TryAdd(object *unstructured.Unstructured) error {
+	_, err := c.add(object)
+	return err
+}
+
+func (c *Cluster) add(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	// Asking the server which resource a kind is served as costs a second
 	// in a new cluster; the plain plural is right for all kinds used here.
 	gvk := object.GroupVersionKind()
@@ -266,18 +273,15 @@ func (c *Cluster) TryAdd(object *unstructured.Unstructured) error {
 	client := c.Dynamic.Resource(resource)
 	ctx, cancel := soon()
 	defer cancel()
-	var err error
 	if slices.Contains(clusterScoped, gvk.Kind) {
-		_, err = client.Create(ctx, object, metav1.CreateOptions{})
-	} else {
-		namespace := object.GetNamespace()
-		if namespace == "" {
-			namespace = metav1.NamespaceDefault
-		}
-		c.expect(gvk.GroupKind(), namespace, object)
-		_, err = client.Namespace(namespace).Create(ctx, object, metav1.CreateOptions{})
+		return client.Create(ctx, object, metav1.CreateOptions{})
 	}
-	return err
+	namespace := object.GetNamespace()
+	if namespace == "" {
+		namespace = metav1.NamespaceDefault
+	}
+	c.expect(gvk.GroupKind(), namespace, object)
+	return client.Namespace(namespace).Create(ctx, object, metav1.CreateOptions{})
 }
 
 // AddPodGroups creates n groups named g0, g1 and so on, some at a time.

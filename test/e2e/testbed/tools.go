@@ -80,6 +80,9 @@ func MusterPath(t TB) string { t.Helper(); return musterBinary(t, false) }
 // MeasuredPath is the program that is measured: the release build.
 func MeasuredPath(t TB) string { t.Helper(); return musterBinary(t, true) }
 
+// Measure makes another program the one that is measured.
+func Measure(path string) { _ = os.Setenv("MUSTER_RELEASE_BIN", path) }
+
 // musterBinary is the program under test. Scenarios that measure take the
 // release build where MUSTER_BIN is one with sanitizers: their cost is not
 // muster's.

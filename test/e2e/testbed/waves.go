@@ -16,6 +16,8 @@ type Waves struct {
 	Gangs, Members, GPUs int
 	Nodes, GPUsPerNode   int
 	Waves                int
+	// Work is how long each pod runs; 0 is the two seconds that other schedulers were measured with.
+	Work time.Duration
 }
 
 // Waves24 is the size that other schedulers were measured with.
@@ -33,7 +35,8 @@ const (
 	WavesNative
 )
 
-// PlayedWaves is one round: the makespans, and as text what became of each gang.
+// PlayedWaves is one round: the makespans (of the ideal only where it was played), and as text what
+// became of each gang.
 type PlayedWaves struct {
 	Makespan, Ideal time.Duration
 	Text            string
@@ -45,19 +48,30 @@ func (p PlayedWaves) Ratio() float64 { return p.Makespan.Seconds() / p.Ideal.Sec
 // RunWaves is one round on a control plane of its own, where the ideal is played first.
 func RunWaves(t TB, size Waves, mode WaveMode) PlayedWaves {
 	t.Helper()
-	c, m := startWaves(t, mode)
-	for i := range size.Nodes {
-		c.AddNodes(t, Node(fmt.Sprintf("gpu-%02d", i), GPUs(size.GPUsPerNode)))
-	}
+	c, m := size.start(t, mode, true)
 	played := PlayedWaves{Ideal: c.playIdeal(t, size)}
+	c.playGangs(t, m, size, mode, &played)
+	return played
+}
 
+// RunWavesAlone is a round that nothing is compared with.
+func RunWavesAlone(t TB, size Waves, mode WaveMode) {
+	t.Helper()
+	c, m := size.start(t, mode, false)
+	c.playGangs(t, m, size, mode, &PlayedWaves{})
+}
+
+func (c *Cluster) playGangs(t TB, m *Muster, size Waves, mode WaveMode, played *PlayedWaves) {
+	t.Helper()
 	const ns = "ml"
 	c.Namespace(t, ns)
 	gangs := size.gangs(ns)
 	for _, gang := range gangs {
 		gang.join(t, c, mode)
 	}
-	c.WaitCalm(t)
+	if played.Ideal > 0 {
+		c.WaitCalm(t)
+	}
 	c.AddPodsInOrder(t, interleaved(gangs)...)
 	pods := c.Recorder.WaitFinished(t, InNamespace(ns), size.Gangs*size.Members, 2*time.Minute)
 	if m != nil {
@@ -65,25 +79,37 @@ func RunWaves(t TB, size Waves, mode WaveMode) PlayedWaves {
 	}
 	begin, makespan := spanOf(pods)
 	played.Makespan = makespan
-	summary := fmt.Sprintf("makespan %.2f s = %.3f × the ideal's %.2f s; %s", makespan.Seconds(), played.Ratio(),
-		played.Ideal.Seconds(), size.inWaves(pods, makespan))
+	summary := fmt.Sprintf("makespan %.2f s", makespan.Seconds())
+	if played.Ideal > 0 {
+		summary += fmt.Sprintf(" = %.3f × the ideal's %.2f s", played.Ratio(), played.Ideal.Seconds())
+	}
+	summary += "; " + size.inWaves(pods, makespan)
 	t.Logf("%s", summary)
 	played.Text = summary + "\n" + gangTimes(pods, begin)
-	return played
 }
 
-func startWaves(t TB, mode WaveMode) (*Cluster, *Muster) {
+// start makes the cluster of a round, with its nodes; muster is nil where it does not place the gangs.
+func (size Waves) start(t TB, mode WaveMode, own bool) (c *Cluster, m *Muster) {
 	t.Helper()
 	if mode == WavesNative {
-		c := StartCluster(t, Options{Features: NativeGangs, APIs: []string{"scheduling.k8s.io/v1alpha2"}})
+		c = StartCluster(t, Options{Features: NativeGangs, APIs: []string{"scheduling.k8s.io/v1alpha2"}, Own: own})
 		c.StartScheduler(t, SchedulerOptions{})
-		return c, nil
+	} else {
+		c, m = startWaves(t, mode, own)
 	}
+	for i := range size.Nodes {
+		c.AddNodes(t, Node(fmt.Sprintf("gpu-%02d", i), GPUs(size.GPUsPerNode)))
+	}
+	return c, m
+}
+
+func startWaves(t TB, mode WaveMode, own bool) (*Cluster, *Muster) {
+	t.Helper()
 	options := MusterOptions{Measured: true, Express: mode == WavesExpress}
 	if mode == WavesGated {
 		options.Config = map[string]any{"gates": map[string]any{"enabled": true}}
 	}
-	c := StartCluster(t, Options{Dialects: []Dialect{Sigs}})
+	c := StartCluster(t, Options{Dialects: []Dialect{Sigs}, Own: own})
 	m := c.StartMuster(t, options)
 	c.StartScheduler(t, SchedulerOptions{Muster: m})
 	return c, m
@@ -110,7 +136,12 @@ func (g wavingGang) join(t TB, c *Cluster, mode WaveMode) {
 	}
 }
 
-const waveWork = 2 * time.Second
+func (size Waves) work() time.Duration {
+	if size.Work > 0 {
+		return size.Work
+	}
+	return 2 * time.Second
+}
 
 type wavingGang struct {
 	name string
@@ -121,7 +152,7 @@ func (size Waves) gangs(namespace string, changes ...func(*corev1.Pod)) (gangs [
 	for i := range size.Gangs {
 		name := fmt.Sprintf("g%02d", i)
 		gangs = append(gangs, wavingGang{name, Members(Sigs, namespace, name, size.Members,
-			GPUs(size.GPUs), append(changes, RunningFor(waveWork))...)})
+			GPUs(size.GPUs), append(changes, RunningFor(size.work()))...)})
 	}
 	return gangs
 }
@@ -212,7 +243,7 @@ func (size Waves) inWaves(pods []PodRecord, makespan time.Duration) string {
 	work /= time.Duration(len(pods))
 	waves := time.Duration(size.Waves)
 	return fmt.Sprintf("%.3f × %d waves of %.2f s, %.3f × waves of %v", makespan.Seconds()/(waves*work).Seconds(),
-		size.Waves, work.Seconds(), makespan.Seconds()/(waves*waveWork).Seconds(), waveWork)
+		size.Waves, work.Seconds(), makespan.Seconds()/(waves*size.work()).Seconds(), size.work())
 }
 
 // gangTimes shows when each gang was bound and when it ended.
