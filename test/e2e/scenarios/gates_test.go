@@ -256,6 +256,7 @@ func (w *way) start() {
 	w.c.AddNodes(w, w.node("a"), w.node("b"), w.node("c"))
 	w.c.Add(w, testbed.Sigs.PodGroup(w.ns, wayGroup, wayMembers, nil))
 	w.c.AddPods(w, w.members(memberNames(wayMembers)...)...)
+	w.c.Recorder.WaitExist(w, w.gang, wayMembers, 30*time.Second) // muster may see them before the recorder does
 	testbed.Within(w, 60*time.Second, "the gang is "+w.stage.name, func() error {
 		gang := w.m.Gang(w, w.ns, wayGroup)
 		asking := w.gates.waiting(w.gates.asks, w.ns)

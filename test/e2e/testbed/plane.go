@@ -40,7 +40,7 @@ var spare struct {
 }
 
 // mostSpare bounds them: each takes some 400 MB, and 3 % of a core while it does nothing.
-const mostSpare = 6
+const mostSpare = 8
 
 // KeepPlanes lets later clusters use the control planes of earlier ones, until release is called.
 func KeepPlanes() (release func()) {
