@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"strings"
@@ -68,20 +69,67 @@ func TestT01_OddObjectsCostNobodyElse(t *testing.T) {
 	placed("restarted", "-listed")
 	add("-watched")
 	placed("watched", "-watched")
-
-	metrics := m.Metrics(t)
-	for _, name := range []string{"muster_unreadable_objects", "muster_watch_errors_total"} {
-		if n := metrics.Sum(name); n != 0 {
-			t.Errorf("%s is %v", name, n)
+	waitUnreadable(t, m, 0)
+	log := logOf(t, m)
+	for _, complaint := range []string{"cannot be read", "trying again", "broken off"} {
+		if strings.Contains(log, complaint) {
+			t.Errorf("the log has %q:\n%s", complaint, m.LogTail(20))
 		}
 	}
+}
+
+func logOf(t *testing.T, m *testbed.Muster) string {
+	t.Helper()
 	log, err := os.ReadFile(m.LogFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, complaint := range []string{"cannot be read", "trying again", "broken off"} {
-		if strings.Contains(string(log), complaint) {
-			t.Errorf("the log has %q:\n%s", complaint, m.LogTail(20))
+	return string(log)
+}
+
+// waitUnreadable waits until so many objects cannot be read.
+func waitUnreadable(t *testing.T, m *testbed.Muster, n int) {
+	t.Helper()
+	testbed.Within(t, 10*time.Second, fmt.Sprintf("%d objects cannot be read", n), func() error {
+		if now := m.Metrics(t).Sum("muster_unreadable_objects"); int(now) != n {
+			return fmt.Errorf("%v cannot", now)
 		}
+		return nil
+	})
+}
+
+// A PodGroup of a megabyte of empty objects is not read; its pods say so, and nobody else notices.
+func TestT01_AnObjectThatIsNotReadCostsItselfAlone(t *testing.T) {
+	beside(t)
+	c, m := startAll(t, nil, testbed.Volcano)
+	c.AddNodes(t, testbed.Node("a", testbed.GPUs(100)))
+	c.Namespace(t, "tenant")
+	values := make([]any, 400_000)
+	for i := range values {
+		values[i] = map[string]any{}
 	}
+	rich := testbed.Volcano.PodGroup("tenant", "rich", 2, nil)
+	rich.Object["status"] = map[string]any{"x": values}
+	c.Add(t, rich)
+	c.AddPods(t, testbed.Members(testbed.Volcano, "tenant", "rich", 2, testbed.GPUs(1))...)
+	gang := testbed.InGang(testbed.Volcano, "tenant", "rich")
+	c.Recorder.AllSay(t, gang, 2, "it cannot be read: it has 400")
+	waitUnreadable(t, m, 1)
+	if n := strings.Count(logOf(t, m), `object="tenant/rich"`); n != 1 {
+		t.Errorf("the log names it %d times:\n%s", n, m.LogTail(20))
+	}
+
+	m.Stop(t)
+	m.Start(t)
+	waitUnreadable(t, m, 1)
+	c.Namespace(t, "ml")
+	c.Add(t, testbed.Volcano.PodGroup("ml", "ddp", 3, nil))
+	c.AddPods(t, testbed.Members(testbed.Volcano, "ml", "ddp", 3, testbed.GPUs(1))...)
+	c.Recorder.WaitBound(t, testbed.InGang(testbed.Volcano, "ml", "ddp"), 3, 30*time.Second)
+	c.Recorder.NoneBound(t, gang)
+
+	c.DeletePodGroup(t, testbed.Volcano, "tenant", "rich")
+	waitUnreadable(t, m, 0)
+	c.Add(t, testbed.Volcano.PodGroup("tenant", "rich", 2, nil))
+	c.Recorder.WaitBound(t, gang, 2, 30*time.Second)
 }
