@@ -161,7 +161,10 @@ void bind_held(struct gang_core *core, struct gang *gang)
 static void bind_planned(struct gang_core *core, struct gang *gang)
 {
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
-        core->stats.bindings_express += !slot->pod->held;
+        if (!slot->pod->held) {
+            core->stats.bindings_express++;
+            slot->node->unasked = core->now;
+        }
         begin_binding(core, slot->pod, slot->node);
     }
 }

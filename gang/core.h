@@ -511,6 +511,8 @@ int holds_check(const struct gang_core *core, struct err *err);
 const char *express_doubt(const struct gang_core *core, const struct gang *gang);
 /* Nothing speaks against the lane but that members, or their bind calls, are still to come. */
 bool goes_express(const struct gang_core *core, const struct gang *gang);
+/* What the model check has against the lane for the gang; NULL: nothing. */
+const char *gang_model_doubt(const struct gang_core *core, const struct gang *gang);
 /* Why the pod's constraints are kube-scheduler's alone to judge; NULL: they are not. */
 const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod);
 /* A Binding that kube-scheduler did not ask for has put somebody there whom the pod collides with
@@ -521,6 +523,11 @@ bool express_collides(const struct gang_core *core, const struct node *node, con
 /* Compares the nodes offered in a filter call with what the rules say; before it is answered. */
 void model_check(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                  const char *nominated);
+/* Why the rules here may not be kube-scheduler's for the pod, in words; NULL: nothing is known. */
+const char *model_doubt(const struct gang_core *core, const struct pod *pod);
+/* Since when; 0: nothing is. */
+usec_t model_doubted_at(const struct gang_core *core, const struct pod *pod);
+void model_done(struct gang_core *core);
 /* The pod's nomination, or whether it still needs one, changed. */
 void nomination_note(struct gang_core *core, struct pod *pod);
 /* The pod is on a node, or may be on its way to one: who keeps others out of a wider domain is

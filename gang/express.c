@@ -8,8 +8,9 @@
  * sent, and kube-scheduler learns of the others as of any pod that is assigned. Whatever is in
  * doubt goes the normal way, member by member.
  *
- * The licence is the model check (model_check.c): at the first difference that stands a second look
- * the lane is closed, until muster is started again.
+ * The licence is the model check (model_check.c): the first difference that stands a second look
+ * closes the lane for its namespace, and differences in several namespaces for all, until muster is
+ * started again.
  *
  * What may be on its way at that moment: a pod of no gang that kube-scheduler has let through to a
  * node and that is not at bind yet. Its bind call comes here and is held against the ledger, and
@@ -92,6 +93,9 @@ static bool holds_invalid(const struct gang_core *core, const struct node *node)
 static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
+    const char *wrong = model_doubt(core, pod);
+    if (wrong)
+        return wrong;
     if (pod->pinned || pod->refused_on)
         return "a member has been to bind before";
     if (meets_twins(core, pod))
@@ -112,10 +116,18 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
     return NULL;
 }
 
+const char *gang_model_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        return model_doubt(core, pod); /* of members of other namespaces each is asked, see below */
+    return NULL;
+}
+
 static const char *gang_doubt(const struct gang_core *core, const struct gang *gang)
 {
-    if (core->model.wrong)
-        return core->model.wrong;
+    const char *wrong = gang_model_doubt(core, gang);
+    if (wrong)
+        return wrong;
     return gang->state == GANG_PLANNED ? NULL : "a part of it is bound, or it has no plan";
 }
 
@@ -162,16 +174,18 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
 }
 
 /* Where the rules here have turned out not to be kube-scheduler's, they refuse nothing any longer
- * than need be: it may not have heard of the last Binding that nobody asked for, or have let the
- * pod through before it did. */
-static bool may_be_unheard(const struct gang_core *core, const struct pod *pod)
+ * than need be: it may not have heard of a Binding that nobody asked for, or have let the pod
+ * through before it did. */
+static bool may_be_unheard(const struct gang_core *core, const struct node *node,
+                           const struct pod *pod)
 {
-    return core->config.express &&
-           (!core->model.wrong || core->now - core->model.wrong_at < pod_busy_time(pod));
+    usec_t doubted = model_doubted_at(core, pod), busy = pod_busy_time(pod);
+    return core->config.express && (!doubted || core->now - doubted < busy ||
+                                    (node->unasked && core->now - node->unasked < busy));
 }
 
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)
 {
-    return may_be_unheard(core, pod) &&
+    return may_be_unheard(core, node, pod) &&
            (ports_charged(node, pod->shape) || charged_foe(node, pod->facts));
 }

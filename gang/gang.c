@@ -90,7 +90,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
         free(core->scheduler_names[i]);
     free(core->scheduler_names);
     free(core->by_id);
-    free(core->model.wrong);
+    model_done(core);
     heap_done(&core->timers);
     effects_done(&core->fx);
     free(core);

@@ -198,6 +198,7 @@ struct gang_explained {
     bool keeps, heeds;             /* for itself; it may not use what is kept */
     bool express;                  /* the setting */
     const char *express_doubt;     /* why every member has to come to bind; NULL: one is enough */
+    const char *express_closed;    /* what the model check has against it; NULL: nothing */
     uint64_t mismatches;           /* of the model check, all together */
     usec_t attempt_until, backoff_until, hold_until, evidence_until; /* 0: not running */
     struct gang_explained_unit *units;
@@ -228,9 +229,10 @@ struct gang_stats {
     uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
     size_t gangs[GANG_STATE_MAX];
     size_t nodes, pods, groups, held;
-    size_t gated;   /* pods with muster's own gate */
-    size_t invalid; /* pods of which muster does not read everything */
-    bool express;   /* the express lane is open */
+    size_t gated;          /* pods with muster's own gate */
+    size_t invalid;        /* pods of which muster does not read everything */
+    bool express;          /* the express lane is not closed for all */
+    size_t express_closed; /* namespaces that it is closed for by differences of their own */
 };
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret);
 

@@ -7,6 +7,10 @@
  * there. Nothing is decided by it but whether the express lane stays open: a difference means that
  * the rules here are not kube-scheduler's, or that it knows something that is not in the facts.
  *
+ * Whoever may create pods may find an odd one that makes a difference. So the first one closes the
+ * lane for its namespace; the same rule's in CLOSING_NAMESPACES of them for all pods that the rule
+ * concerns. A missing rule, or one that concerns all pods, closes it for all then.
+ *
  * The two see changes at different times, so a difference counts when it stands a second look: the
  * same node and rule, for a pod of the same shape, LOOK_AGAIN after the first, while nothing about
  * the node changed for that long. Nodes are left out where the answer is open: a member may have
@@ -23,13 +27,18 @@
  * for twice as long again, and no longer than the longest pause of client-go, with its jitter. */
 #define ITS_TIMES   2
 #define ITS_LONGEST (60 * USEC_PER_SEC)
-/* Nodes that are looked at in a millisecond, and at once: a hundredth of the core's time. */
+/* Nodes that are looked at in a millisecond, and at once: a hundredth of the core's time. Half of
+ * what may be at once is left to others. */
 #define LOOKS_PER_MSEC 100
-#define LOOKS_MAX      100000
+#define LOOKS_MAX      200000
 /* Where a rule is missing, many nodes differ for many shapes: a few of each are enough, and those
  * not seen for so long make place. */
 #define SUSPECTS_OF_SHAPE 8
 #define SUSPECT_LIMIT     (60 * USEC_PER_SEC)
+/* In so many namespaces a difference is no oddity of one tenant's. */
+#define CLOSING_NAMESPACES 3
+/* Namespaces with differences that are told apart; with so many the lane is closed for all. */
+#define DIFFERENCES_MAX 64
 
 /* ---- what may be under way ---- */
 
@@ -90,7 +99,7 @@ struct spread_sums {
 struct look {
     struct gang_core *core;
     const struct pod *pod;
-    uint64_t key;             /* of suspects */
+    uint64_t key, owner;      /* of suspects */
     struct spread_sums *sums; /* by spread of the pod */
     bool open;                /* a pod may be assumed somewhere, and is not at bind yet */
 };
@@ -195,44 +204,146 @@ static bool same_suspect(const struct suspect *a, const struct suspect *b)
            a->as_of == b->as_of;
 }
 
-/* NULL: there are enough. One that is waiting for its second look is not put out by others. */
+/* The newest suspect of the namespace that has most, if that is more than `own` with one more. */
+static struct suspect *suspect_of_most(struct model *m, int own)
+{
+    struct suspect *found = NULL;
+    int most = own + 1;
+    for (size_t i = 0; i < SUSPECTS_MAX; i++) {
+        int n = 0;
+        for (size_t k = 0; k < SUSPECTS_MAX; k++)
+            n += m->suspects[k].owner == m->suspects[i].owner;
+        bool newer = found && n == most && m->suspects[i].since >= found->since;
+        if (n <= most && !newer)
+            continue;
+        found = &m->suspects[i];
+        most = n;
+    }
+    return found;
+}
+
+/* NULL: there are enough. One that is waiting for its second look is put out only for a namespace
+ * that has fewer of them. */
 static struct suspect *suspect_of(struct gang_core *core, const struct suspect *like)
 {
     struct suspect *place = NULL;
-    int alike = 0;
+    int alike = 0, own = 0;
     for (size_t i = 0; i < SUSPECTS_MAX; i++) {
         struct suspect *s = &core->model.suspects[i];
         if (s->used && same_suspect(s, like))
             return s;
-        if (!s->used || core->now - s->seen >= SUSPECT_LIMIT)
+        if (!s->used || core->now - s->seen >= SUSPECT_LIMIT) {
             place = s;
-        else
-            alike += s->key == like->key;
+            continue;
+        }
+        alike += s->key == like->key;
+        own += s->owner == like->owner;
     }
-    if (!place || alike >= SUSPECTS_OF_SHAPE)
+    if (alike >= SUSPECTS_OF_SHAPE)
         return NULL;
-    *place = *like;
+    if (!place)
+        place = suspect_of_most(&core->model, own);
+    if (place)
+        *place = *like;
     return place;
+}
+
+/* ---- what a difference closes ---- */
+
+/* The differences that a namespace's pods have made. */
+struct difference {
+    char *text; /* the first */
+    usec_t at;
+    uint32_t seen; /* a bit for each predicate */
+};
+
+/* Whether the pod could be judged wrongly by that rule. */
+static bool concerns(const struct gang_core *core, enum gang_predicate p, const struct pod *pod)
+{
+    const struct gang_pod_facts *f = pod->facts;
+    switch (p) {
+    case PREDICATE_AFFINITY:
+        return f->node_selector.n > 0 || f->has_affinity;
+    case PREDICATE_PORTS:
+        return f->n_host_ports > 0;
+    case PREDICATE_APART:
+        return f->n_apart > 0 || core->n_apart > 0;
+    case PREDICATE_SPREAD:
+        return f->n_spreads > 0;
+    default:
+        return true;
+    }
+}
+
+const char *model_doubt(const struct gang_core *core, const struct pod *pod)
+{
+    const struct model *m = &core->model;
+    const struct difference *own = m->first ? map_get(&m->differences, pod->facts->ns) : NULL;
+    if (own || m->closed_at)
+        return own ? own->text : m->first;
+    for (int p = 0; m->first && p < PREDICATE_MAX; p++)
+        if (m->seen_in[p] >= CLOSING_NAMESPACES && concerns(core, p, pod))
+            return m->first;
+    return NULL;
+}
+
+usec_t model_doubted_at(const struct gang_core *core, const struct pod *pod)
+{
+    const struct model *m = &core->model;
+    const struct difference *own = m->first ? map_get(&m->differences, pod->facts->ns) : NULL;
+    return own ? own->at : m->closed_at;
+}
+
+static void difference_note(struct gang_core *core, const struct pod *pod, enum gang_predicate why,
+                            const char *text)
+{
+    struct model *m = &core->model;
+    struct difference *d = map_get(&m->differences, pod->facts->ns);
+    if (!m->first)
+        m->first = xstrdup(text);
+    if (!d && map_count(&m->differences) < DIFFERENCES_MAX) {
+        d = xcalloc(1, sizeof *d);
+        *d = (struct difference){.text = xstrdup(text), .at = core->now};
+        map_set(&m->differences, pod->facts->ns, d);
+        /* Without the lane nobody has said that kube-scheduler has no rules but those known here:
+         * other extenders and plugins make differences, and whoever the pod is of can do nothing
+         * about it. */
+        if (core->config.express)
+            warn_pod(core, pod, "ModelMismatch", text);
+    }
+    if (d && !(d->seen & 1u << why)) {
+        d->seen |= 1u << why;
+        m->seen_in[why]++;
+    }
+    bool of_all = why == PREDICATE_NONE || why == PREDICATE_RESOURCES || why == PREDICATE_TAINTS ||
+                  why == PREDICATE_UNSCHEDULABLE;
+    if (!m->closed_at && (!d || (of_all && m->seen_in[why] >= CLOSING_NAMESPACES)))
+        m->closed_at = core->now;
+}
+
+void model_done(struct gang_core *core)
+{
+    map_for_each (e, &core->model.differences) {
+        struct difference *d = e->value;
+        free(d->text);
+        free(d);
+    }
+    map_done(&core->model.differences);
+    free(core->model.first);
 }
 
 static void confirm(struct gang_core *core, const struct pod *pod, const struct node *node,
                     enum gang_predicate why, bool offered)
 {
     core->stats.mismatches[why]++;
-    if (core->model.wrong)
-        return;
-    core->model.wrong_at = core->now;
-    core->model.wrong =
+    cleanup_free char *text =
         offered ? xasprintf("kube-scheduler offers node %s to pod %s/%s, which muster takes to be "
                             "refused by %s",
                             node->name, pod->facts->ns, pod->facts->name, gang_predicate_name(why))
                 : xasprintf("kube-scheduler does not offer node %s to pod %s/%s, for a reason that "
                             "muster has no rule for",
                             node->name, pod->facts->ns, pod->facts->name);
-    /* Without the lane nobody has said that kube-scheduler has no rules but those known here: other
-     * extenders and plugins make differences, and whoever the pod is of can do nothing about it. */
-    if (core->config.express)
-        warn_pod(core, pod, "ModelMismatch", core->model.wrong);
+    difference_note(core, pod, why, text);
 }
 
 static void differ(struct look *l, const struct node *node, enum gang_predicate why, bool offered)
@@ -243,6 +354,7 @@ static void differ(struct look *l, const struct node *node, enum gang_predicate 
         .node = node->id,
         .predicate = why,
         .key = l->key,
+        .owner = l->owner,
         .as_of = stirred(l, node),
         .since = core->now,
     };
@@ -268,8 +380,8 @@ static void acquit(struct look *l)
 
 /* ---- the check ---- */
 
-/* Nodes looked at so far are paid for by time. */
-static bool may_look(struct gang_core *core, int64_t cost)
+/* Nodes looked at so far are paid for by time. Who has looked last leaves half of it to others. */
+static bool may_look(struct gang_core *core, uint64_t owner, int64_t cost)
 {
     struct model *m = &core->model;
     int64_t earned = (core->now - m->credit_at) * LOOKS_PER_MSEC / USEC_PER_MSEC;
@@ -277,8 +389,9 @@ static bool may_look(struct gang_core *core, int64_t cost)
         m->credit = earned > LOOKS_MAX - m->credit ? LOOKS_MAX : m->credit + earned;
         m->credit_at = core->now;
     }
-    if (m->credit <= 0)
+    if (m->credit <= (owner == m->looker ? LOOKS_MAX / 2 : 0))
         return false;
+    m->looker = owner;
     m->credit -= cost;
     return true;
 }
@@ -333,14 +446,16 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
         pod_beyond_model(core, pod))
         return;
     int64_t cost = (int64_t)core->n_ids * (pod->facts->n_spreads ? 8 : 1);
-    if (!may_look(core, cost))
+    uint64_t owner = hash_text(HASH_START, pod->facts->ns);
+    if (!may_look(core, owner, cost))
         return;
     core->stats.model_looks++;
     core->model.looks++;
     look_up_names(core, ev);
     struct look l = {.core = core,
                      .pod = pod,
-                     .key = hash_text(HASH_START, pod->shape->key),
+                     .key = hash_text(owner, pod->shape->key),
+                     .owner = owner,
                      .open = any_passing(core)};
     if (pod->facts->n_spreads)
         sum_spreads(&l);
@@ -351,5 +466,5 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
 
 const char *gang_core_model_wrong(const struct gang_core *core)
 {
-    return core->model.wrong;
+    return core->model.first;
 }

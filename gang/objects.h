@@ -134,6 +134,7 @@ struct node {
     struct list nominated; /* unbound pods with this node as status.nominatedNodeName */
     usec_t stirred;        /* when anything about it changed last that a rule looks at */
     usec_t left;           /* when a pod last left it */
+    usec_t unasked;        /* when a Binding to it was last sent that nobody asked for */
 };
 
 enum timer_kind {
@@ -416,8 +417,9 @@ struct suspect {
     bool used;
     uint32_t node;
     enum gang_predicate predicate;
-    uint64_t key; /* digest of the shape */
-    usec_t as_of; /* node->stirred, or for a spread model.stirred, then */
+    uint64_t key;   /* digest of the shape and its pod's namespace, */
+    uint64_t owner; /* and of the namespace alone */
+    usec_t as_of;   /* node->stirred, or for a spread model.stirred, then */
     usec_t since;
     usec_t seen;   /* when it was seen last, */
     uint64_t look; /* and model.looks then */
@@ -432,8 +434,11 @@ struct model {
     usec_t stirred; /* when anything changed on any node */
     int64_t credit; /* nodes that may be looked at now */
     usec_t credit_at;
-    char *wrong; /* the first difference that stood a second look; NULL: none */
-    usec_t wrong_at;
+    uint64_t looker;            /* digest of the namespace that looked last */
+    struct map differences;     /* namespace -> struct difference: those that stood a second look */
+    int seen_in[PREDICATE_MAX]; /* namespaces with such a difference */
+    char *first;                /* in words; NULL: there is none */
+    usec_t closed_at;           /* since when the lane is closed for all; 0: it is not */
 };
 
 /* Effects of one step and the memory they point to. */

@@ -114,7 +114,8 @@ void gang_core_each_amount(const struct gang_core *core, const char *name, gang_
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
 {
     *ret = core->stats;
-    ret->express = core->config.express && !core->model.wrong;
+    ret->express = core->config.express && !core->model.closed_at;
+    ret->express_closed = core->config.express ? map_count(&core->model.differences) : 0;
     ret->nodes = map_count(&core->nodes);
     ret->gated = core->n_gated;
     ret->invalid = core->n_invalid;

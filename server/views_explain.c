@@ -137,13 +137,13 @@ static void put_express(struct buf *out, const struct gang_core *core,
     const char *wrong = gang_core_model_wrong(core);
     json_put_key(out, "express");
     buf_putc(out, '{');
-    json_put_flag(out, "on", x->express && !wrong);
+    json_put_flag(out, "on", x->express && !x->express_closed);
     if (x->express_doubt)
         json_put_text(out, "doubt", x->express_doubt);
     json_put_number(out, "mismatches", (int64_t)x->mismatches);
     if (wrong) {
-        json_put_flag(out, "closed", x->express);
-        json_put_text(out, "firstMismatch", wrong);
+        json_put_flag(out, "closed", x->express && x->express_closed);
+        json_put_text(out, "firstMismatch", x->express_closed ? x->express_closed : wrong);
     }
     buf_putc(out, '}');
 }

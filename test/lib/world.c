@@ -43,7 +43,7 @@ bool world_lane_is_open(const struct world *w)
 {
     struct gang_stats stats;
     gang_core_stats(w->core, &stats);
-    return stats.express;
+    return stats.express && !stats.express_closed;
 }
 
 static void strings_clear(char **items, size_t *n)

@@ -157,6 +157,148 @@ static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **sta
     }
 }
 
+/* ---- whose lane a difference closes ---- */
+
+/* A pod of a namespace, of nothing else. */
+static struct gang_pod_facts *pod_in(const char *ns, const char *name)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
+    free(f->ns);
+    f->ns = xstrdup(ns);
+    return f;
+}
+
+static void differ_in(struct world *w, const char *ns, const char *name)
+{
+    world_pod_set(w, pod_in(ns, name));
+    for (int i = 0; i < 2; i++) {
+        world_wait(w, SECONDS(2));
+        world_filter_facts(w, pod_in(ns, name), "a");
+        world_wait(w, SECONDS(61)); /* it is not on its way any more */
+    }
+}
+
+/* With places on nodes of its own; true: the first member is enough. */
+static bool takes_the_lane(struct world *w, const char *gang)
+{
+    cleanup_free char *node = xasprintf("of-%s", gang), *first = xasprintf("%s-0", gang);
+    size_t before = w->n_bindings;
+    world_node(w, node, 2);
+    world_group(w, gang, 2);
+    for (int i = 0; i < 2; i++) {
+        cleanup_free char *name = xasprintf("%s-%d", gang, i);
+        world_pod(w, name, gang, 1);
+    }
+    world_bind(w, first, node);
+    return w->n_bindings == before + 2;
+}
+
+static struct world *with_full_nodes(void)
+{
+    struct world *w = world_express();
+    world_node(w, "a", 1);
+    world_node(w, "b", 1);
+    world_wait(w, SECONDS(2));
+    return w;
+}
+
+static size_t closed(const struct world *w)
+{
+    struct gang_stats stats;
+    gang_core_stats(w->core, &stats);
+    return stats.express_closed;
+}
+
+static void T16_a_difference_closes_the_lane_for_its_namespace_alone(void **state)
+{
+    (void)state;
+    struct world *w = world_checked();
+    differ_in(w, "evil", "e");
+    assert_int_equal(closed(w), 1);
+    world_pod_gone(w, "g-0");
+    world_node(w, "a", 0);
+    world_node(w, "b", 0);
+    assert_true(takes_the_lane(w, "h"));
+    world_free(w);
+    w = world_checked();
+    differ_in(w, "default", "d");
+    world_pod_gone(w, "g-0");
+    world_pod_gone(w, "d");
+    world_node(w, "a", 0);
+    world_node(w, "b", 0);
+    assert_false(takes_the_lane(w, "h"));
+    world_free(w);
+}
+
+static void T16_differences_in_three_namespaces_close_the_lane_for_all(void **state)
+{
+    (void)state;
+    static const char *const spaces[] = {"one", "two", "three"};
+    for (size_t n = 2; n <= 3; n++) {
+        struct world *w = with_full_nodes();
+        for (size_t i = 0; i < n; i++)
+            differ_in(w, spaces[i], spaces[i]);
+        assert_int_equal(closed(w), n);
+        world_node(w, "a", 0);
+        world_node(w, "b", 0);
+        assert_int_equal(takes_the_lane(w, "h"), n == 2);
+        world_free(w);
+    }
+}
+
+/* Of a shape of its own, in a gang that waits. */
+static struct gang_pod_facts *waiting_in(const char *ns, int number)
+{
+    cleanup_free char *name = xasprintf("p-%d", number);
+    struct gang_pod_facts *f = world_pod_facts(name, "waits", 1 + number);
+    free(f->ns);
+    free(f->group.ns);
+    f->ns = xstrdup(ns);
+    f->group.ns = xstrdup(ns);
+    return f;
+}
+
+/* The table of those that wait for their second look is full, of one namespace's. */
+static void T16_suspects_of_one_namespace_do_not_hide_those_of_others(void **state)
+{
+    (void)state;
+    struct world *w = world_express();
+    for (int i = 0; i < 12; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "n%d", i);
+        world_node(w, name, 200);
+    }
+    for (int i = 0; i < 20; i++)
+        world_pod_set(w, waiting_in("evil", i));
+    world_pod_set(w, waiting_in("default", 99));
+    world_wait(w, SECONDS(2));
+    for (int i = 0; i < 20; i++) /* its own kinds of pods, each with many differences */
+        world_filter_facts(w, waiting_in("evil", i), "unknown");
+    world_filter_facts(w, waiting_in("default", 99), "unknown");
+    world_wait(w, SECONDS(1));
+    world_filter_facts(w, waiting_in("default", 99), "unknown");
+    assert_false(world_lane_is_open(w));
+    assert_non_null(strstr(gang_core_model_wrong(w->core), "default/p-99"));
+    world_free(w);
+}
+
+/* Who asks all the time leaves looks to others. */
+static void T16_looks_are_left_to_other_namespaces(void **state)
+{
+    (void)state;
+    struct world *w = world_checked();
+    world_pod_set(w, pod_in("evil", "e"));
+    world_wait(w, SECONDS(2));
+    for (int i = 0; i < 110000; i++)
+        world_filter_facts(w, pod_in("evil", "e"), "nowhere");
+    struct gang_stats before, after;
+    gang_core_stats(w->core, &before);
+    world_filter(w, "g-0");
+    gang_core_stats(w->core, &after);
+    assert_int_equal(after.model_looks, before.model_looks + 1);
+    world_free(w);
+}
+
 /* ---- pods on their way ---- */
 
 static void a_sibling_that_crosses_its_own_binding_hides_nothing(void **state)
@@ -340,6 +482,10 @@ int main(void)
         cmocka_unit_test(suspects_of_long_ago_make_place),
         cmocka_unit_test(amounts_that_changed_begin_anew),
         cmocka_unit_test(without_the_lane_a_difference_is_counted_and_warns_nobody),
+        cmocka_unit_test(T16_a_difference_closes_the_lane_for_its_namespace_alone),
+        cmocka_unit_test(T16_differences_in_three_namespaces_close_the_lane_for_all),
+        cmocka_unit_test(T16_suspects_of_one_namespace_do_not_hide_those_of_others),
+        cmocka_unit_test(T16_looks_are_left_to_other_namespaces),
         cmocka_unit_test(a_sibling_that_crosses_its_own_binding_hides_nothing),
         cmocka_unit_test(a_pod_whose_volumes_are_prepared_is_on_its_way_for_longer),
         cmocka_unit_test(a_shunning_pod_matters_while_it_is_on_its_way),

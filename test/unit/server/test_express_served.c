@@ -123,7 +123,7 @@ static void P03_whole_lists_that_differ_twice_are_counted_and_told(void **state)
     differ_twice(s);
     wait_metric(s, "muster_model_mismatch_total{predicate=\"Unmodelled\"} 1");
     wait_metric(s, "muster_model_mismatch_total{predicate=\"NodeResourcesFit\"} 0");
-    wait_metric(s, "muster_express_lane 0");
+    wait_metric(s, "muster_express_closed_namespaces 1");
     json_t *express = express_of(s, "/api/v1/gangs/ml/g");
     assert_true(json_is_false(json_object_get(express, "on")));
     assert_int_equal(json_integer_value(json_object_get(express, "mismatches")), 1);
@@ -135,7 +135,7 @@ static void P03_after_a_difference_every_member_comes_to_bind(void **state)
 {
     struct server *s = *state;
     differ_twice(s);
-    wait_metric(s, "muster_express_lane 0");
+    wait_metric(s, "muster_express_closed_namespaces 1");
     post_group(s, "h", 2);
     post_pod(s, "h0", "h");
     post_pod(s, "h1", "h");
