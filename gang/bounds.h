@@ -30,7 +30,16 @@
     X(VOLUME_RULES, 32, "the node affinity of a PersistentVolume", "terms and requirements")       \
     X(VOLUME_VALUES, 1024, "the node affinity of a PersistentVolume", "values")                    \
     X(NODE_TAINTS, 256, "spec.taints of a node", "taints")                                         \
-    X(NODE_RESOURCES, 256, "status.allocatable of a node", "resources")
+    X(NODE_RESOURCES, 256, "status.allocatable of a node", "resources")                            \
+    X(FAMILY, 256, "PodGroups that belong together", "PodGroups")                                  \
+    X(SUBGROUPS, 1024, "PodGroups that belong together", "subgroups")                              \
+    X(MIN_RESOURCES, 256, "PodGroups that belong together", "entries of minResources")             \
+    X(MEMBERS, 20000, "PodGroups that belong together", "pods")                                    \
+    X(BUNDLE, 32, "the gang group of a PodGroup", "PodGroups")                                     \
+    X(LEVELS, 16, "spec.subGroups", "levels")                                                      \
+    X(POLICIES, 16, "spec.subGroupPolicy", "policies")                                             \
+    X(POLICY_RULES, 64, "spec.subGroupPolicy", "requirements, values and keys of labels")          \
+    X(PARTS, 1024, "spec.subGroupPolicy", "parts of a policy")
 
 enum {
 #define X(name, most, field, counted) BOUND_##name = (most),

@@ -261,7 +261,8 @@ void groups_drop(struct gang_core *core);
 
 /* ---- units.c ---- */
 /* Makes the group's units from its facts; they hang in no tree above the group's own. */
-void units_build(struct group *group);
+/* `bare`: without subgroups. */
+void units_build(struct group *group, bool bare);
 void units_free(struct group *group);
 struct unit *bundle_new(void);
 struct unit *bundle_free(struct unit *bundle);

@@ -9,15 +9,14 @@
  *      moves their members into one gang and builds its tree of units.
  *   3. What is wrong with a gang's PodGroups (gang->invalid) is found here, whenever they change.
  *
+ *   4. A family beyond a bound (gang/bounds.h) is not made one gang. Those of its gangs that are
+ * near the change are marked: they are refused, have no tree, and nobody counts their members, so
+ *      more of the same costs no more. form() looks at the family again at each change of it.
+ *
  * A gang whose PodGroups change loses its plan as a whole; what is bound stays bound, and life.c
  * makes the state from that.
  */
 #include "gang/core.h"
-
-/* PodGroups in one gang. More is a mistake, and would cost too much at each change. */
-#define FAMILY_MAX 256
-/* PodGroups that one may name for its bundle: each name is remembered, whether it exists or not. */
-#define BUNDLE_MAX 32
 
 /* ---- existence ---- */
 
@@ -102,9 +101,10 @@ static struct group *group_get(struct gang_core *core, const struct gang_ref *re
     group->key = ref_key(ref);
     group->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
     list_init(&group->in_gang);
-    list_init(&group->referrers);
+    list_init(&group->children);
+    list_init(&group->namers);
     map_set(&core->groups, group->key, group);
-    units_build(group);
+    units_build(group, /* bare= */ false);
     group_join(group, gang_new(core, group));
     group->gang->root = group->units[0];
     gang_touch(core, group->gang);
@@ -114,7 +114,7 @@ static struct group *group_get(struct gang_core *core, const struct gang_ref *re
 static void forget_kin(struct gang_core *core, struct group *group)
 {
     for (size_t i = 0; i < group->n_kin; i++) {
-        list_remove(&group->kin[i].in_referrers);
+        list_remove(&group->kin[i].in_to);
         gang_touch(core, group->kin[i].to->gang); /* nobody may name it any more */
     }
     free(group->kin);
@@ -124,7 +124,8 @@ static void forget_kin(struct gang_core *core, struct group *group)
 
 static bool group_is_over(const struct group *group)
 {
-    return !group->facts && !group->n_members && list_empty(&group->referrers);
+    return !group->facts && !group->n_members && list_empty(&group->children) &&
+           list_empty(&group->namers);
 }
 
 static void group_free(struct gang_core *core, struct group *group)
@@ -210,7 +211,7 @@ static void build_tree(struct gang_core *core, struct gang *gang)
     int tops = 0;
     gang->bundle = bundle_free(gang->bundle);
     list_for_each (group, &gang->groups, struct group, in_gang)
-        units_build(group);
+        units_build(group, gang->over);
     list_for_each (group, &gang->groups, struct group, in_gang) {
         struct group *parent = parent_of(group);
         if (!parent || parent->gang != gang || unit_is_below(parent->units[0], group->units[0]))
@@ -237,9 +238,10 @@ static void build_tree(struct gang_core *core, struct gang *gang)
 static char *judge_kin(const struct group *group)
 {
     const char *ns = group->ref.ns, *name = group->ref.name;
-    if (group->facts->n_bundle > BUNDLE_MAX)
-        return xasprintf("PodGroup %s/%s: its gang group names %zu PodGroups; it may name %d", ns,
-                         name, group->facts->n_bundle, BUNDLE_MAX);
+    if (group->facts->n_bundle > BOUND_BUNDLE) {
+        cleanup_free char *text = gang_bound_exceeded(OVER_BUNDLE, group->facts->n_bundle);
+        return xasprintf("PodGroup %s/%s: %s", ns, name, text);
+    }
     for (size_t i = 0; i < group->n_kin; i++) {
         const struct kin *kin = &group->kin[i];
         const struct gang_ref *to = &kin->to->ref;
@@ -251,7 +253,7 @@ static char *judge_kin(const struct group *group)
                              ns, name, to->ns, to->name);
     }
     const struct group *up = group;
-    for (int i = 0; up && i < FAMILY_MAX; i++) {
+    for (int i = 0; up && i < BOUND_FAMILY; i++) {
         up = parent_of(up);
         if (up == group)
             return xasprintf("PodGroup %s/%s: spec.parentPodGroup makes it its own ancestor", ns,
@@ -274,36 +276,16 @@ static char *judge_parent(const struct group *group)
     return NULL;
 }
 
-/* A family that was too large: some that belong to it are gangs of their own, and refused too. */
-static bool is_torn(const struct gang *gang, int n)
-{
-    list_for_each (group, &gang->groups, struct group, in_gang) {
-        for (size_t i = 0; i < group->n_kin; i++)
-            if (group->kin[i].to->gang != gang && binds(&group->kin[i]))
-                return true;
-        if (n < FAMILY_MAX)
-            continue;
-        list_for_each (kin, &group->referrers, struct kin, in_referrers)
-            if (kin->from->gang != gang && binds(kin))
-                return true;
-    }
-    return false;
-}
-
 /* The first contradiction in the gang's PodGroups. One that is missing is not one of them. */
 static void judge(struct gang *gang)
 {
     static char *(*const judges[])(const struct group *) = {judge_kin, judge_group, judge_parent};
+    if (gang->over)
+        return; /* said already */
     free(STEAL(gang->invalid));
-    int n = 0;
-    list_for_each (group, &gang->groups, struct group, in_gang) {
+    list_for_each (group, &gang->groups, struct group, in_gang)
         for (size_t i = 0; i < ARRAY_SIZE(judges) && group->facts && !gang->invalid; i++)
             gang->invalid = judges[i](group);
-        n++;
-    }
-    if (!gang->invalid && is_torn(gang, n))
-        gang->invalid = xasprintf("PodGroup %s/%s: more than %d PodGroups belong together",
-                                  gang->head->ref.ns, gang->head->ref.name, FAMILY_MAX);
 }
 
 /* ---- which groups are one gang ---- */
@@ -311,18 +293,32 @@ static void judge(struct gang *gang)
 struct family {
     struct group **items;
     size_t n, cap;
+    size_t sums[GANG_BOUND_MAX]; /* of what has a bound for a whole family */
+    enum gang_bound over;        /* GANG_BOUND_MAX: it is within all bounds, and whole */
 };
 
 static void family_add(struct gang_core *core, struct family *f, struct group *group)
 {
-    if (group->formed == core->forming || f->n == FAMILY_MAX)
+    static const enum gang_bound summed[] = {OVER_FAMILY, OVER_SUBGROUPS, OVER_MIN_RESOURCES,
+                                             OVER_MEMBERS};
+    if (group->formed == core->forming || f->over != GANG_BOUND_MAX)
         return;
     group->formed = core->forming;
     GROW(f->items, f->cap, f->n + 1);
     f->items[f->n++] = group;
+    f->sums[OVER_FAMILY]++;
+    f->sums[OVER_MEMBERS] += group->n_members;
+    if (group->facts) {
+        f->sums[OVER_SUBGROUPS] += group->facts->n_subgroups;
+        f->sums[OVER_MIN_RESOURCES] += group->facts->min_resources.n;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(summed); i++)
+        if (f->sums[summed[i]] > gang_bounds[summed[i]].most)
+            f->over = summed[i];
 }
 
-/* All that hang together with the first. */
+/* All that hang together with the first, or as many as are too many. Who names a group for a bundle
+ * counts only if it is named there, so those that do need not be looked through. */
 static void family_find(struct gang_core *core, struct family *f, struct group *first)
 {
     family_add(core, f, first);
@@ -331,10 +327,9 @@ static void family_find(struct gang_core *core, struct family *f, struct group *
         for (size_t k = 0; k < group->n_kin; k++)
             if (binds(&group->kin[k]))
                 family_add(core, f, group->kin[k].to);
-        list_for_each (kin, &group->referrers, struct kin, in_referrers) {
-            if (binds(kin))
-                family_add(core, f, kin->from);
-            if (f->n == FAMILY_MAX)
+        list_for_each (kin, &group->children, struct kin, in_to) {
+            family_add(core, f, kin->from);
+            if (f->over != GANG_BOUND_MAX)
                 return;
         }
     }
@@ -387,16 +382,36 @@ static void settle_gang(struct gang_core *core, struct gang *gang)
 {
     build_tree(core, gang);
     judge(gang);
-    trim(core, gang);
+    if (!gang->over)
+        trim(core, gang);
     keep_moved(core, gang);
     gang->retry = true;
     gang_touch(core, gang);
 }
 
+/* The gangs that the family consists of stay as they are, but are refused. */
+static void refuse_family(struct gang_core *core, const struct family *f)
+{
+    cleanup_free char *text = gang_bound_exceeded(f->over, f->sums[f->over]);
+    for (size_t i = 0; i < f->n; i++) {
+        struct gang *gang = f->items[i]->gang;
+        if (gang->refused == core->forming)
+            continue;
+        gang->refused = core->forming;
+        gang->over = true;
+        gang->crowded = f->over == OVER_MEMBERS;
+        free(gang->invalid);
+        gang->invalid =
+            xasprintf("PodGroup %s/%s: %s", gang->head->ref.ns, gang->head->ref.name, text);
+        dissolve(core, gang);
+        settle_gang(core, gang);
+    }
+}
+
 /* Brings the groups of the family into the gang; gangs that are left without any end. */
 static void bring_in(struct gang_core *core, const struct family *f, struct gang *gang)
 {
-    struct family left = {NULL, 0, 0}; /* one group of each gang they were of */
+    struct family left = {.items = NULL}; /* one group of each gang they were of */
     for (size_t i = 0; i < f->n; i++) {
         struct group *group = f->items[i];
         struct gang *old = group->gang;
@@ -423,14 +438,14 @@ static void bring_in(struct gang_core *core, const struct family *f, struct gang
     free(left.items);
 }
 
-/* Those of the gang that do not belong to it any more get gangs of their own. */
+/* Those of the gang that do not belong to it any more get gangs of their own, and are looked at
+ * again: they may belong to others. */
 static void send_away(struct gang_core *core, const struct family *f, struct gang *gang)
 {
+    for (size_t i = 0; i < f->n; i++)
+        f->items[i]->stays = core->forming;
     list_for_each_safe (group, &gang->groups, struct group, in_gang) {
-        bool stays = false;
-        for (size_t i = 0; i < f->n && !stays; i++)
-            stays = f->items[i] == group;
-        if (stays)
+        if (group->stays == core->forming)
             continue;
         happened(core, gang, HAPPENING_FAMILY);
         dissolve(core, gang);
@@ -440,35 +455,75 @@ static void send_away(struct gang_core *core, const struct family *f, struct gan
         group_join(group, own);
         move_members(group, gang, own);
         settle_gang(core, own);
+        group->formed = 0;
     }
 }
 
-static void form(struct gang_core *core, struct group *first)
+/* False: it has been looked at already. */
+static bool form(struct gang_core *core, struct group *first)
 {
     if (first->formed == core->forming)
-        return;
-    struct family f = {NULL, 0, 0};
+        return false;
+    struct family f = {.over = GANG_BOUND_MAX};
     family_find(core, &f, first);
-    struct gang *gang = family_gang(&f);
-    bring_in(core, &f, gang);
-    send_away(core, &f, gang);
+    if (f.over != GANG_BOUND_MAX) {
+        refuse_family(core, &f);
+    } else {
+        struct gang *gang = family_gang(&f);
+        gang->over = false;
+        bring_in(core, &f, gang);
+        send_away(core, &f, gang);
+        settle_gang(core, gang);
+    }
     free(f.items);
-    settle_gang(core, gang);
+    return true;
 }
 
-static void regroup(struct gang_core *core, struct group *group)
+struct near {
+    struct group **items;
+    size_t n, cap;
+};
+
+static void near_add(struct near *near, struct group *group)
+{
+    GROW(near->items, near->cap, near->n + 1);
+    near->items[near->n++] = group;
+}
+
+/* Those that a change of the group may part from it: its gang, and whom it names. */
+static struct near near_of(const struct group *group)
+{
+    struct near near = {NULL, 0, 0};
+    list_for_each (other, &group->gang->groups, struct group, in_gang)
+        near_add(&near, other);
+    for (size_t i = 0; i < group->n_kin; i++)
+        near_add(&near, group->kin[i].to);
+    return near;
+}
+
+/* `near` is of before the change. Ends: a group that is looked at twice has a gang of its own. */
+static void regroup(struct gang_core *core, struct group *group, const struct near *near)
 {
     core->forming++;
-    size_t n = 0, cap = 0;
-    struct group **before = NULL;
-    list_for_each (other, &group->gang->groups, struct group, in_gang) {
-        GROW(before, cap, n + 1);
-        before[n++] = other;
+    bool again = form(core, group);
+    while (again) {
+        again = form(core, group);
+        for (size_t i = 0; i < near->n; i++)
+            again |= form(core, near->items[i]);
     }
+}
+
+/* A member came or went: a bound may be crossed. */
+static void recount(struct gang_core *core, struct group *group)
+{
+    const struct gang *gang = group->gang;
+    size_t n = 0;
+    list_for_each (other, &gang->groups, struct group, in_gang)
+        n += other->n_members;
+    if ((n > BOUND_MEMBERS) == gang->over || (gang->over && !gang->crowded))
+        return;
+    core->forming++;
     form(core, group);
-    for (size_t i = 0; i < n; i++)
-        form(core, before[i]);
-    free(before);
 }
 
 /* ---- facts ---- */
@@ -481,7 +536,7 @@ static void add_kin(struct gang_core *core, struct group *group, const struct ga
         return; /* a bundle may list all of its gangs */
     group->kin[group->n_kin] = (struct kin){.from = group, .to = to, .bundle = bundle};
     struct kin *kin = &group->kin[group->n_kin++];
-    list_push(&to->referrers, &kin->in_referrers);
+    list_push(bundle ? &to->namers : &to->children, &kin->in_to);
 }
 
 static void note_kin(struct gang_core *core, struct group *group)
@@ -490,7 +545,7 @@ static void note_kin(struct gang_core *core, struct group *group)
     forget_kin(core, group);
     if (!f || (!f->parent && !f->n_bundle))
         return;
-    size_t most = f->n_bundle <= BUNDLE_MAX ? f->n_bundle : 0; /* judge_kin() refuses more */
+    size_t most = f->n_bundle <= BOUND_BUNDLE ? f->n_bundle : 0; /* judge_kin() refuses more */
     group->kin = xcalloc(most + 1, sizeof *group->kin);
     if (f->parent) {
         struct gang_ref ref = {group->ref.api_group, group->ref.ns, f->parent};
@@ -508,14 +563,21 @@ static void forget_object(struct group *group)
         group->gang->ever_placed = group->gang->timed_out = false;
 }
 
+/* So many of those that name a group are told that it came: no bundle has more. */
+enum { NAMERS_TOLD = 2 * BOUND_BUNDLE };
+
 /* Others may have waited for it to appear, or to name them. */
-static void tell_referrers(struct gang_core *core, struct group *group)
+static void tell_namers(struct gang_core *core, struct group *group)
 {
-    list_for_each (kin, &group->referrers, struct kin, in_referrers)
-        if (kin->from->gang != group->gang) {
-            judge(kin->from->gang);
-            gang_touch(core, kin->from->gang);
-        }
+    int n = 0;
+    list_for_each (kin, &group->namers, struct kin, in_to) {
+        if (n++ == NAMERS_TOLD)
+            break;
+        if (kin->from->gang == group->gang)
+            continue;
+        judge(kin->from->gang);
+        gang_touch(core, kin->from->gang);
+    }
 }
 
 /* Takes the facts, which may be NULL. */
@@ -525,9 +587,11 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
     struct gang_group_facts *old = group->facts;
     happened(core, group->gang, facts ? HAPPENING_GROUP_SET : HAPPENING_GROUP_GONE);
     group->facts = facts;
+    struct near near = near_of(group);
     note_kin(core, group);
-    regroup(core, group);
-    tell_referrers(core, group);
+    regroup(core, group, &near);
+    free(near.items);
+    tell_namers(core, group);
     gang_group_facts_free(old);
     core->starved_tried = 0; /* there may be room for later members that were kept out */
     gang_touch(core, group->gang);
@@ -609,6 +673,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     gang->retry = true;
     gang_touch(core, gang);
     group_declare(core, pod);
+    recount(core, group);
 }
 
 void group_remove(struct gang_core *core, struct pod *pod)
@@ -627,6 +692,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     gang_touch(core, gang);
     if (group->declarer == pod)
         redeclare(core, group);
+    recount(core, group);
 }
 
 /* Its labels or role may have changed. */

@@ -463,6 +463,10 @@ static bool is_whole(const struct gang_core *core, struct gang *gang)
 
 static void review(struct gang_core *core, struct gang *gang)
 {
+    if (gang->over) { /* however many members it has: they are not looked through */
+        assemble(core, gang, GANG_ASSEMBLING, REASON_GROUP_INVALID, xstrdup(gang->invalid));
+        return;
+    }
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
     gang->halted = false;

@@ -317,17 +317,21 @@ struct group {
     struct pod *declarer;           /* the pod whose word that is */
     struct gang *gang;              /* never NULL */
     struct list in_gang;
-    uint64_t formed;     /* core->forming when its gang was last formed */
+    uint64_t formed;     /* core->forming when its gang was last formed; 0: to be formed again */
+    uint64_t stays;      /* core->forming when it was found to belong to its gang */
     struct unit **units; /* the first is its own, then one for each subgroup, then parts */
-    size_t n_units;
-    struct map subgroups; /* name -> unit */
-    struct kin {          /* PodGroups it names: its parent, those of its bundle */
-        struct list in_referrers;
+    size_t n_units, cap_units;
+    size_t n_specs;        /* so many of them, with its own, are no parts */
+    struct map subgroups;  /* name -> unit */
+    struct map parts;      /* subgroup and label values -> unit */
+    struct kin {           /* PodGroups it names: its parent, those of its bundle */
+        struct list in_to; /* to->children, or to->namers */
         struct group *from, *to;
         bool bundle;
     } * kin;
     size_t n_kin;
-    struct list referrers;                        /* kin of others that name it */
+    struct list children;                         /* kin of others that name it as their parent */
+    struct list namers;                           /* that name it for their bundle */
     size_t n_members;                             /* pods linked to it */
     uint64_t told_words, told_figures, told_text; /* digests of the status last emitted */
     usec_t told_at;
@@ -363,6 +367,10 @@ struct gang {
     struct unit *root;   /* of the tree of minimums */
     struct unit *bundle; /* the root, where there is more than one PodGroup at the top; owned */
     char *invalid;       /* what is wrong with its PodGroups; NULL: nothing */
+    uint64_t refused;    /* core->forming when that was said last */
+    bool over;           /* it belongs to a family beyond a bound: invalid says so, and neither its
+                          * tree is built nor its members are counted; */
+    bool crowded;        /* the bound of members */
     enum gang_state state;
     usec_t since;
     struct list members;

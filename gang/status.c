@@ -101,7 +101,8 @@ static usec_t tell_group(struct gang_core *core, struct group *group)
 void tell_status(struct gang_core *core, struct gang *gang)
 {
     usec_t due = USEC_NEVER;
-    gang_count(core, gang);
+    if (!gang->over)
+        gang_count(core, gang);
     list_for_each (group, &gang->groups, struct group, in_gang) {
         usec_t t = has_object(group) ? tell_group(core, group) : USEC_NEVER;
         due = t < due ? t : due;
@@ -194,7 +195,7 @@ bool gang_has_plan(const struct gang *gang)
 
 void tell_members(struct gang_core *core, struct gang *gang)
 {
-    if (gang_has_plan(gang))
+    if (gang_has_plan(gang) || gang->over) /* of too many, each reads it when it is asked about */
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))

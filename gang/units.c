@@ -17,10 +17,6 @@
 
 /* A minimum beyond this is a typing mistake, not a gang. */
 #define MEMBERS_MAX INT64_C(1000000)
-/* Trees beyond these are mistakes too, and would cost every event too much. */
-#define SUBGROUPS_MAX 1024
-#define LEVELS_MAX    16
-#define PARTS_MAX     1024
 
 /* ---- making ---- */
 
@@ -33,7 +29,7 @@ static struct unit *unit_new(struct group *group, const struct gang_subgroup *sp
     list_init(&unit->in_parent);
     list_init(&unit->children);
     if (group) {
-        group->units = xreallocarray(group->units, group->n_units + 1, sizeof *group->units);
+        GROW(group->units, group->cap_units, group->n_units + 1);
         group->units[group->n_units++] = unit;
     }
     return unit;
@@ -93,17 +89,30 @@ bool unit_is_below(const struct unit *unit, const struct unit *above)
     return false;
 }
 
-void units_build(struct group *group)
+/* What one PodGroup asks for beyond a bound, GANG_BOUND_MAX: nothing; *n: how much. */
+static enum gang_bound specs_over(const struct gang_group_facts *f, size_t *n)
 {
-    units_free(group);
-    struct unit *own = unit_new(group, NULL);
-    const struct gang_group_facts *f = group->facts;
-    if (!f)
-        return;
-    own->min_pods = clamp(f->min_member);
-    own->max_pods = clamp(f->max_member);
-    if (f->n_subgroups > SUBGROUPS_MAX)
-        return; /* judge_figures() refuses it */
+    size_t policies = 0, rules = 0;
+    *n = f->n_subgroups;
+    if (*n > BOUND_SUBGROUPS)
+        return OVER_SUBGROUPS;
+    for (size_t i = 0; i < f->n_subgroups; i++) {
+        const struct gang_subgroup *s = &f->subgroups[i];
+        policies += s->by_labels;
+        rules += s->n_split_by + s->selector.n;
+        for (size_t k = 0; k < s->selector.n; k++)
+            rules += s->selector.items[k].n_values;
+    }
+    *n = policies;
+    if (policies > BOUND_POLICIES)
+        return OVER_POLICIES;
+    *n = rules;
+    return rules > BOUND_POLICY_RULES ? OVER_POLICY_RULES : GANG_BOUND_MAX;
+}
+
+static void build_subgroups(struct group *group, const struct gang_group_facts *f)
+{
+    struct unit *own = group->units[0];
     for (size_t i = 0; i < f->n_subgroups; i++) {
         struct unit *unit = unit_new(group, &f->subgroups[i]);
         unit->min_pods = clamp(f->subgroups[i].min_member);
@@ -118,6 +127,23 @@ void units_build(struct group *group)
         group->units[i]->adrift = !parent || unit_is_below(parent, group->units[i]);
         unit_attach(group->units[i], group->units[i]->adrift ? own : parent);
     }
+}
+
+void units_build(struct group *group, bool bare)
+{
+    units_free(group);
+    struct unit *own = unit_new(group, NULL);
+    const struct gang_group_facts *f = group->facts;
+    size_t n;
+    group->n_specs = 1;
+    if (!f)
+        return;
+    own->min_pods = clamp(f->min_member);
+    own->max_pods = clamp(f->max_member);
+    if (bare || specs_over(f, &n) != GANG_BOUND_MAX)
+        return; /* refused: judge_group() says why */
+    build_subgroups(group, f);
+    group->n_specs = group->n_units;
     if (f->min_children >= 0)
         own->min_children = clamp(f->min_children);
 }
@@ -128,9 +154,10 @@ void units_free(struct group *group)
         unit_free(group->units[i]);
     free(group->units);
     map_done(&group->subgroups);
-    group->subgroups = (struct map)MAP_INIT;
+    map_done(&group->parts);
+    group->subgroups = group->parts = (struct map)MAP_INIT;
     group->units = NULL;
-    group->n_units = 0;
+    group->n_units = group->n_specs = group->cap_units = 0;
 }
 
 /* A parent counts its children: to it, minMember is a number of PodGroups. */
@@ -161,24 +188,31 @@ static char *part_of(const struct gang_subgroup *spec, const struct gang_pod_fac
     return buf_steal(&b);
 }
 
+static char *part_key(const struct group *group, const struct gang_subgroup *spec, const char *name)
+{
+    return xasprintf("%td/%s", spec - group->facts->subgroups, name);
+}
+
 static struct unit *unit_part(struct group *group, struct unit *whole,
                               const struct gang_pod_facts *pod)
 {
     cleanup_free char *name = part_of(whole->spec, pod);
-    list_for_each (part, &whole->children, struct unit, in_parent)
-        if (part->part && strcmp(part->part, name) == 0)
-            return part;
-    if (whole->n_children >= PARTS_MAX)
+    cleanup_free char *key = part_key(group, whole->spec, name);
+    struct unit *part = map_get(&group->parts, key);
+    if (part)
+        return part;
+    if (whole->n_children >= BOUND_PARTS)
         return whole; /* of no part: the figures say that it is missing */
-    struct unit *part = unit_new(group, whole->spec);
+    part = unit_new(group, whole->spec);
     part->part = STEAL(name);
     part->min_pods = clamp(whole->spec->part_size);
+    map_set(&group->parts, key, part);
     unit_attach(part, whole);
     list_remove(&part->in_parent); /* in the order of their names: a restart decides alike */
-    struct list *at = whole->children.next;
-    while (at != &whole->children &&
-           strcmp(CONTAINER_OF(at, struct unit, in_parent)->part, part->part) < 0)
-        at = at->next;
+    struct list *at = &whole->children;
+    while (at->prev != &whole->children &&
+           strcmp(CONTAINER_OF(at->prev, struct unit, in_parent)->part, part->part) > 0)
+        at = at->prev;
     list_push(at, &part->in_parent);
     return part;
 }
@@ -188,9 +222,9 @@ struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod)
 {
     struct unit *by_role = pod->role ? unit_by_name(group, pod->role) : NULL;
     struct unit *found = by_role && !by_role->spec->by_labels ? by_role : NULL;
-    for (size_t i = 1; i < group->n_units; i++) {
+    for (size_t i = 1; i < group->n_specs; i++) {
         struct unit *unit = group->units[i];
-        if (!unit->spec->by_labels || unit->part || (found && !unit_is_below(unit, found)) ||
+        if (!unit->spec->by_labels || (found && !unit_is_below(unit, found)) ||
             !selects(unit->spec, pod))
             continue;
         return unit->spec->n_split_by ? unit_part(group, unit, pod) : unit;
@@ -210,7 +244,9 @@ void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit)
         if (slot->unit == unit)
             slot_release(core, slot, REASON_SLOT_MOVED);
     struct group *group = unit->group;
-    for (size_t i = 1; i < group->n_units; i++)
+    cleanup_free char *key = part_key(group, unit->spec, unit->part);
+    map_remove(&group->parts, key);
+    for (size_t i = group->n_specs; i < group->n_units; i++)
         if (group->units[i] == unit) {
             memmove(&group->units[i], &group->units[i + 1],
                     (group->n_units - i - 1) * sizeof *group->units);
@@ -461,10 +497,10 @@ static char *judge_place(const struct unit *unit)
         return xasprintf("%s: subgroup %s: parent makes it its own ancestor; take one out", where,
                          name);
     int levels = 0;
-    for (const struct unit *up = unit; up; up = up->parent)
+    for (const struct unit *up = unit; up && levels <= BOUND_LEVELS; up = up->parent)
         levels++;
-    if (levels > LEVELS_MAX)
-        return xasprintf("%s: subgroup %s is more than %d levels deep", where, name, LEVELS_MAX);
+    if (levels > BOUND_LEVELS)
+        return xasprintf("%s: subgroup %s is more than %d levels deep", where, name, BOUND_LEVELS);
     return NULL;
 }
 
@@ -506,8 +542,10 @@ static char *judge_figures(const struct group *group)
         return xasprintf("spec.maxMember is %" PRId64 ", less than %s, which is %" PRId64
                          "; raise it, or leave it out",
                          f->max_member, min_field(f), f->min_member);
-    if (f->n_subgroups > SUBGROUPS_MAX)
-        return xasprintf("%zu subgroups; there may be %d", f->n_subgroups, SUBGROUPS_MAX);
+    size_t n;
+    enum gang_bound over = specs_over(f, &n);
+    if (over != GANG_BOUND_MAX)
+        return gang_bound_exceeded(over, n);
     int direct = f->n_subgroups ? own->n_children : 0; /* not those below them */
     if (f->min_children > direct)
         return xasprintf("spec.minSubGroup is %" PRId64
@@ -521,7 +559,7 @@ char *judge_group(const struct group *group)
     const struct gang_group_facts *f = group->facts;
     char *text = f->invalid ? xstrdup(f->invalid) : judge_subgroups(group);
     if (!text)
-        text = judge_figures(group); /* too many subgroups have no units */
+        text = judge_figures(group);
     if (!text)
         return NULL;
     char *whole = xasprintf("PodGroup %s/%s: %s", group->ref.ns, group->ref.name, text);

@@ -376,7 +376,7 @@ static void S07_a_family_that_is_too_large_starts_no_part(void **state)
         assert_int_equal(world_try(w, member), 0);
     }
     assert_int_equal(w->n_bindings, 0);
-    assert_non_null(strstr(world_reason(w, "c299"), "more than 256 PodGroups belong together"));
+    assert_non_null(strstr(world_reason(w, "c299"), "PodGroups; muster takes at most 256"));
     world_free(w);
 }
 
@@ -439,7 +439,7 @@ static void ten_thousand_groups_cost_no_square(void **state)
     events[n++] = (struct gang_event){.kind = GANG_EV_SYNCED};
     world_step(w, events, n);
     free(events);
-    assert_non_null(strstr(world_reason(w, "g1"), "more than 256 PodGroups belong together"));
+    assert_non_null(strstr(world_reason(w, "g1"), "PodGroups; muster takes at most 256"));
     world_node(w, "n", 8);
     assert_int_equal(world_reserved(w, "n", GPU), 8); /* the others are not disturbed */
     world_free(w);

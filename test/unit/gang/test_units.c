@@ -342,7 +342,7 @@ static void C11_trees_beyond_reason_are_refused(void **state)
         world_subgroup(f, name, NULL, 1);
     }
     world_group_set(w, f);
-    assert_non_null(strstr(world_reason(w, "h"), "2000 subgroups; there may be 1024"));
+    assert_non_null(strstr(world_reason(w, "h"), "2000 subgroups; muster takes at most 1024"));
     world_free(w);
 }
 
