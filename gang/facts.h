@@ -171,6 +171,7 @@ struct gang_pod_facts {
      * read: a sentence that names the field. Its gang is refused with it; of a pod of no gang
      * kube-scheduler judges the rules, and its requests are charged all the same. NULL: nothing. */
     char *invalid;
+    bool part; /* nothing but who it is is known: what was known of it before goes on */
     /* Pods that its anti-affinity keeps away from wider domains than hosts (or that may do so). */
     struct gang_selector *shuns;
     size_t n_shuns;

@@ -568,6 +568,10 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
 {
     map_remove(&core->gone_set, facts->uid); /* filter may have been ahead of the watch */
     struct pod *pod = pod_by_uid(core, facts->uid);
+    if (pod && facts->part) {
+        gang_pod_facts_free(facts);
+        return;
+    }
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
         if (other) /* deleted and made again; the watch skipped the middle */

@@ -371,7 +371,9 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
 struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why, struct err *err)
 {
     struct gang_pod_facts *f = decode_pod(pod, err);
-    if (f)
-        decode_invalid(f, why);
+    if (!f)
+        return NULL;
+    decode_invalid(f, why);
+    f->part = true;
     return f;
 }

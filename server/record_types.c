@@ -192,6 +192,7 @@ static const struct record_field pod_fields[] = {
     LIST(gang_pod_facts, spreads, n_spreads, &spread),
     TEXT(gang_pod_facts, inexact),
     TEXT(gang_pod_facts, invalid),
+    BOOL(gang_pod_facts, part),
     LIST(gang_pod_facts, shuns, n_shuns, &selector),
 };
 const struct record_type record_pod = {TYPE(gang_pod_facts, pod_fields)};

@@ -92,6 +92,22 @@ static void T06_a_pod_of_thousands_of_resources_is_charged(void **state)
     world_free(w);
 }
 
+/* What it had when it could be read last is what it still has. */
+static void T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 8);
+    world_pod_seen(w, "p0", NULL, 8, "n0", PHASE_RUNNING);
+    struct gang_pod_facts *part = invalid_pod("p0", NULL, 0);
+    part->part = true;
+    world_pod_set(w, part);
+    assert_int_equal(world_used(w, "n0", "nvidia.com/gpu"), 8);
+    world_pod_gone(w, "p0");
+    assert_int_equal(world_used(w, "n0", "nvidia.com/gpu"), 0);
+    world_free(w);
+}
+
 /* Its rules may concern a member there: each is to come to bind. */
 static void T06_the_express_lane_stays_off_a_node_with_such_a_pod(void **state)
 {
@@ -138,6 +154,7 @@ int main(void)
         cmocka_unit_test(T04_the_limits_are_documented),
         cmocka_unit_test(T04_a_later_member_beyond_a_bound_passes_singly),
         cmocka_unit_test(T06_a_pod_of_thousands_of_resources_is_charged),
+        cmocka_unit_test(T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge),
         cmocka_unit_test(T06_the_express_lane_stays_off_a_node_with_such_a_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
