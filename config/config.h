@@ -51,6 +51,7 @@ struct config {
     int64_t steering;          /* enum config_steering */
     bool express;              /* the first member at bind is enough */
     char *scheduler_config;    /* the file that kube-scheduler runs with; NULL: not known */
+    unsigned rules_off;        /* no key: by that file, see scheduler_config.h */
     bool whole_lists;          /* no key: by that file, lists of nodes are never samples */
     int64_t max_holds;
     int64_t together; /* refused pods that wait, for gangs to commit together; 0: never */

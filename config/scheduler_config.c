@@ -386,6 +386,47 @@ static void check_profiles(struct judge *j, const yaml_node_t *list)
     }
 }
 
+/* ---- rules that kube-scheduler runs without ---- */
+
+const char *const scheduler_config_rules[] = {"NodeUnschedulable", "NodeAffinity",
+                                              "TaintToleration", NULL};
+
+/* Whether plugins.<point>.<list> names the plugin, or all of them. */
+static bool names_plugin(struct judge *j, const yaml_node_t *plugins, const char *point,
+                         const char *list, const char *name, bool or_all)
+{
+    const yaml_node_t *items = get(j, get(j, plugins, point), list);
+    for (size_t i = 0; i < length(items); i++) {
+        const char *item_name = get_text(j, item(j, items, i), "name");
+        if (str_eq(item_name, name) || (or_all && str_eq(item_name, "*")))
+            return true;
+    }
+    return false;
+}
+
+/* What is enabled by name goes before what is disabled, and a point before multiPoint. */
+static bool filters_without(struct judge *j, const yaml_node_t *plugins, const char *name)
+{
+    if (names_plugin(j, plugins, "filter", "enabled", name, false))
+        return false;
+    if (names_plugin(j, plugins, "filter", "disabled", name, true))
+        return true;
+    return names_plugin(j, plugins, "multiPoint", "disabled", name, true) &&
+           !names_plugin(j, plugins, "multiPoint", "enabled", name, false);
+}
+
+/* Of any profile: muster does not ask which one brings a pod. */
+static unsigned find_rules_off(struct judge *j, const yaml_node_t *profiles)
+{
+    unsigned off = 0;
+    for (size_t i = 0; i < length(profiles); i++) {
+        const yaml_node_t *plugins = get(j, item(j, profiles, i), "plugins");
+        for (unsigned r = 0; scheduler_config_rules[r]; r++)
+            off |= (unsigned)filters_without(j, plugins, scheduler_config_rules[r]) << r;
+    }
+    return off;
+}
+
 /* ---- the express lane ---- */
 
 /* Arguments of plugins that change what a filter says: the fields that do; NULL: the whole of it.
@@ -511,6 +552,7 @@ static void check_document(struct judge *j)
     check_profiles(j, get(j, root, "profiles"));
     if (j->config->express)
         check_express(j, root);
+    j->report->rules_off = find_rules_off(j, get(j, root, "profiles"));
     j->report->whole_lists = has_whole_lists(j, root);
 }
 

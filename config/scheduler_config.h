@@ -13,11 +13,15 @@
 /* The path under which the verbs are served; the end of every urlPrefix. */
 #define SCHEDULER_CONFIG_PATH "/scheduler"
 
+/* kube-scheduler's plugins whose rules muster holds a bind call against; NULL at the end. */
+extern const char *const scheduler_config_rules[];
+
 struct scheduler_config_report {
     struct buf text; /* one line per finding: "FILE:LINE: error|warning: …" */
     size_t error_at; /* where the first error's line begins */
     int errors, warnings;
-    bool whole_lists; /* every node that passes is offered: percentageOfNodesToScore is 100 */
+    unsigned rules_off; /* 1 << index in scheduler_config_rules: a profile filters without it */
+    bool whole_lists;   /* every node that passes is offered: percentageOfNodesToScore is 100 */
 };
 
 /*

@@ -265,13 +265,10 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
     }
 }
 
-/* The pod has a node already, in fact or by a Binding under way. */
-static void bind_again(struct gang_core *core, struct pod *pod, const char *node, uint64_t id)
+/* The pod has that very node already, in fact or by a Binding under way. */
+static void bind_again(struct gang_core *core, struct pod *pod, uint64_t id)
 {
-    if (strcmp(pod->node->name, node) != 0)
-        reply_id(core, id,
-                 reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, pod->node->name));
-    else if (pod->charge == CHARGE_ASSIGNED)
+    if (pod->charge == CHARGE_ASSIGNED)
         reply_id(core, id, "");
     else {
         open_call(core, pod, id);
@@ -302,19 +299,17 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
         reply_id(core, ev->id, reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, ev->bind.node));
         return;
     }
+    const char *no = bind_refusal(core, pod, node);
+    if (no) { /* whatever is under way for the pod goes on */
+        reply_id(core, ev->id, no);
+        return;
+    }
     if (pod->call)
         reply_bind(core, pod,
                    reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
-    passing_end(pod);
+    passing_narrow(core, pod, node);
     if (pod->node)
-        bind_again(core, pod, ev->bind.node, ev->id);
-    else if (!pod_counts(pod) || pod_is_finished(pod))
-        reply_id(core, ev->id, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
-    else if (pod_unlinked(pod->facts))
-        reply_id(core, ev->id, reason_call(core, pod_unlinked(pod->facts), NULL, pod->facts, NULL));
-    else if (gate_is_closed(pod) && !pod->lifts) /* no scheduler can have tried it */
-        reply_id(core, ev->id,
-                 reason_call(core, REASON_MEMBERS_GATED, pod->gang, pod->facts, NULL));
+        bind_again(core, pod, ev->id);
     else if (pod->gang)
         bind_member(core, pod, node, ev->id);
     else

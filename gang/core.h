@@ -26,6 +26,7 @@
  *   crowd.c    how many pods of each kind are on a node, for those rules
  *   claims.c   volumes that pods use, and where they can be reached from
  *   filter.c   answers to filter, prioritize and preempt
+ *   passing.c  where filter let pods through to, and which binds that allows
  *   bind.c     holds, commit, results of bindings
  *   holds.c    places for held bind calls, which namespaces share
  *   express.c  gangs of which the first member at bind is enough
@@ -534,11 +535,23 @@ void nomination_note(struct gang_core *core, struct pod *pod);
 /* The pod is on a node, or may be on its way to one: who keeps others out of a wider domain is
  * remembered, anew each time. */
 void shunning_begin(struct gang_core *core, struct pod *pod);
-/* Filter let the pod through, or may have before this life; it is at bind, or came back. */
-void passing_begin(struct gang_core *core, struct pod *pod);
-void passing_end(struct pod *pod);
-/* For all that is known it is on its way between the two. */
+
+/* ---- passing.c ---- */
+/* Filter let the pod through to these nodes: all that it offered (passed NULL), or the one. */
+void passing_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                     const uint32_t *passed, size_t n);
+void passing_to(struct gang_core *core, struct pod *pod, const struct node *node);
+/* An earlier life may have let it through, to any node. Its time begins again with the sync. */
+void passing_inherited(struct gang_core *core, struct pod *pod);
+void passing_synced(struct gang_core *core);
+/* It is at bind, was refused, or came back. */
+void passing_end(struct gang_core *core, struct pod *pod);
+/* As far as is known it is on its way between filter and bind. */
 bool is_passing(const struct gang_core *core, const struct pod *pod);
+/* At bind for a node: it may ask for the same again, and for no other. */
+void passing_narrow(struct gang_core *core, struct pod *pod, const struct node *node);
+/* Why the pod must not be bound to the node, whoever asks: a sentence; NULL: it may. */
+const char *bind_refusal(struct gang_core *core, struct pod *pod, const struct node *node);
 /* For so long kube-scheduler may be busy with a pod that filter let through, whatever became of its
  * place: one with volumes waits for them (VolumeBinding's bindTimeoutSeconds is 600 by default). */
 static inline usec_t pod_busy_time(const struct pod *pod)
@@ -582,6 +595,9 @@ char *reason_min_resources(const struct group *group, const struct gang_amount *
 char *reason_behind(const struct gang *gang);
 char *reason_timeout(const struct gang *gang, usec_t timeout);
 char *reason_hold(const struct gang *gang, usec_t hold);
+/* Why the node is not for the pod, by the pod's own rules. */
+const char *reason_rule(struct gang_core *core, const struct gang_pod_facts *pod, const char *node,
+                        enum gang_predicate rule, const char *words);
 /* A sentence for one call, allocated in the effects. */
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,
                         const struct gang_pod_facts *pod, const char *node);

@@ -60,6 +60,8 @@ const char *gang_state_name(enum gang_state state);
     X(NODE_NOT_OFFERED, "NodeNotOffered")                                                          \
     X(RESERVED, "Reserved")                                                                        \
     X(NO_ROOM, "NoRoom")                                                                           \
+    X(NOT_PASSED, "NotPassed")                                                                     \
+    X(RULE, "NodeRule")                                                                            \
     X(POD_UNKNOWN, "PodUnknown")                                                                   \
     X(NODE_UNKNOWN, "NodeUnknown")                                                                 \
     X(POD_BOUND, "PodBound")                                                                       \

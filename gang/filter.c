@@ -290,7 +290,7 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
     if (at >= 0) {
         pod_reject(core, pod, false);
         pod->sent = true;
-        passing_begin(core, pod);
+        passing_to(core, pod, pod->slot->node);
         reply_one(core, ev, (uint32_t)at);
         return;
     }
@@ -326,7 +326,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     bool heed = pod_heeds(core, pod);
     if (!core->n_slots && !heed) {
         reply(core, ev)->pass_all = true;
-        passing_begin(core, pod);
+        passing_offered(core, pod, ev, NULL, ev->n_names);
         return;
     }
     uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
@@ -349,7 +349,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
         starve(core, pod);
     } else {
         list_remove(&pod->in_starved);
-        passing_begin(core, pod);
+        passing_offered(core, pod, ev, passed, n_passed);
     }
 }
 
@@ -409,7 +409,7 @@ static void filter_bound(struct gang_core *core, struct pod *pod, const struct g
     int at = pod->node ? index_of(ev, pod->node->name) : -1;
     if (at >= 0) {
         if (pod->charge == CHARGE_BINDING) /* else its charge says all */
-            passing_begin(core, pod);
+            passing_to(core, pod, pod->node);
         reply_one(core, ev, (uint32_t)at);
     } else if (pod->charge == CHARGE_BINDING) { /* it may still be refused: it is asked for again */
         reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
@@ -460,7 +460,7 @@ void answer_filter(struct gang_core *core, struct gang_event *ev)
     const char *nominated = ev->pod ? ev->pod->nominated : pod->facts->nominated;
     list_remove(&pod->in_woken);
     nudge_end(core, pod);
-    passing_end(pod);
+    passing_end(core, pod);
     if (pod->node || pod_is_finished(pod)) {
         filter_bound(core, pod, ev);
         return;

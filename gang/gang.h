@@ -47,10 +47,11 @@ struct gang_config {
     bool evict_on_failed_commit; /* else a failed commit is completed elsewhere */
     bool requeue_below_minimum;  /* else later members of a Placed gang always pass singly */
     enum gang_steering steering;
-    bool gates;       /* gated members keep the gate until there is a plan; else all are let go */
-    bool show_gated;  /* gangs that lack room let go, for an autoscaler */
-    bool express;     /* the first member at bind is enough where the model is exact */
-    bool whole_lists; /* kube-scheduler never offers a sample (percentageOfNodesToScore 100) */
+    bool gates;        /* gated members keep the gate until there is a plan; else all are let go */
+    bool show_gated;   /* gangs that lack room let go, for an autoscaler */
+    bool express;      /* the first member at bind is enough where the model is exact */
+    int32_t rules_off; /* 1 << PREDICATE_X: kube-scheduler runs without that rule */
+    bool whole_lists;  /* kube-scheduler never offers a sample (percentageOfNodesToScore 100) */
     const char *const *scheduler_names; /* whose pods are ours; n 0: all */
     size_t n_scheduler_names;
 };
@@ -222,6 +223,8 @@ struct gang_stats {
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
     uint64_t overlooked;                /* members that kube-scheduler refused unasked */
     uint64_t gates_lifted;              /* asked for; each pod counts once */
+    uint64_t binds_not_passed;          /* bind calls that filter had not let through */
+    uint64_t binds_unfit;               /* bind calls to nodes that the pod's own rules refuse */
     uint64_t bindings_express;          /* sent for members that had not come to bind */
     uint64_t model_looks;               /* whole lists of nodes that were compared with the rules */
     uint64_t mismatches[PREDICATE_MAX]; /* differences that stood a second look */

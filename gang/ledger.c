@@ -142,7 +142,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         node_joined(core, node, pod->shape, 1);
         shunning_begin(core, pod);
     }
-    passing_end(pod); /* it is here, whatever calls come for it */
+    passing_end(core, pod); /* it is here, whatever calls come for it */
     pod->charge = how;
     nomination_note(core, pod);
 }

@@ -61,31 +61,13 @@ void shunning_begin(struct gang_core *core, struct pod *pod)
     pod->shuns_as = ++core->shunnings;
 }
 
-void passing_begin(struct gang_core *core, struct pod *pod)
-{
-    list_remove(&pod->in_passing);
-    list_push(&core->passing, &pod->in_passing);
-    pod->passed_at = core->now;
-    shunning_begin(core, pod);
-}
-
-void passing_end(struct pod *pod)
-{
-    list_remove(&pod->in_passing);
-}
-
-bool is_passing(const struct gang_core *core, const struct pod *pod)
-{
-    return !list_empty(&pod->in_passing) && pod->passed_at + pod_busy_time(pod) > core->now;
-}
-
 /* The oldest are first, and go when their time is over. */
 static bool any_passing(struct gang_core *core)
 {
     list_for_each_safe (pod, &core->passing, struct pod, in_passing) {
         if (is_passing(core, pod))
             return true;
-        passing_end(pod);
+        passing_end(core, pod);
     }
     return false;
 }

@@ -30,6 +30,8 @@
 #define GONE_MAX ((size_t)16384)
 /* A pod learnt from filter that the watch has not shown for so long never existed for us. */
 #define UNSEEN_LIMIT (60 * USEC_PER_SEC)
+/* What is remembered of filter's answers: 32 MiB, or 53,000 pods on their way on 5,000 nodes. */
+#define PASS_WORDS_MAX ((size_t)4 << 20)
 /* How long a new reason waits for the scheduler to ask, before members are told by event. */
 #define NOTICE_DELAY (2 * USEC_PER_SEC)
 
@@ -111,6 +113,7 @@ struct node {
     char *name;
     struct gang_node_facts *facts; /* NULL: only known from a pod that runs there */
     uint32_t id;                   /* small, reused */
+    uint64_t born;                 /* core->clock when it came */
     uint64_t gen;                  /* grows with every change of facts */
     uint64_t freed;                /* core->clock when room last grew here, by our count */
     uint64_t changed;              /* the same, by what kube-scheduler can know */
@@ -181,6 +184,17 @@ struct slot {
     bool unoffered; /* a whole list for a member of its shape lacked the node */
 };
 
+/* Where filter let a pod through to, the last time. */
+enum pass_to { PASS_NOWHERE, PASS_ONE, PASS_SOME, PASS_ANY };
+struct pass {
+    usec_t at;
+    enum pass_to to;
+    uint32_t node;  /* PASS_ONE: its id */
+    uint64_t *bits; /* PASS_SOME: by node id */
+    size_t n_words;
+    uint64_t as_of; /* core->clock: a node that came later is none of them */
+};
+
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 
 /* A PersistentVolumeClaim that says where it may be used, or that pods name. */
@@ -207,7 +221,7 @@ struct pod {
     struct list in_nominated, in_passing, in_shunning;
     uint64_t shuns_as;  /* its number in core->shunning, */
     uint64_t unshunned; /* of which none of the first so many keeps it away */
-    usec_t passed_at;   /* when filter let it through */
+    struct pass pass;   /* where filter let it through to */
     struct node *node;  /* charged there; NULL: nowhere */
     enum charge charge;
     struct slot *slot;
@@ -540,6 +554,7 @@ struct gang_core {
     struct map offered;   /* resource -> how many nodes name it in allocatable */
     uint64_t offers;      /* filter calls whose names were looked up */
     struct list passing;  /* pods that filter let through, and that are not at bind yet */
+    size_t pass_words;    /* in the bits of all of them, at most PASS_WORDS_MAX */
     struct list shunning; /* pods on nodes that may keep others away from wider domains */
     uint64_t shunnings;   /* numbers given to them so far; the last in the list has the highest */
     struct model model;

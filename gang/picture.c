@@ -52,7 +52,7 @@ struct node *node_get(struct gang_core *core, const char *name)
     node = xcalloc(1, sizeof *node);
     node->name = xstrdup(name);
     node->id = free_id(core);
-    node->gen = ++core->clock;
+    node->born = node->gen = ++core->clock;
     list_init(&node->in_kept);
     node_joins_classes(core, node);
     node_crowd(core, node);
@@ -383,7 +383,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     list_remove(&pod->in_woken);
     list_remove(&pod->in_unasked);
     list_remove(&pod->in_nominated);
-    list_remove(&pod->in_passing);
+    passing_end(core, pod);
     list_remove(&pod->in_shunning);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
@@ -581,7 +581,7 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
         if (!core->synced && !pod->node)
-            passing_begin(core, pod); /* an earlier life of ours may have let it through */
+            passing_inherited(core, pod);
         if (pod->rejected && !pod->gang && !pod->node && !core->synced)
             starve(core, pod); /* what kept it out then may be gone */
     } else {

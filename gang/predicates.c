@@ -117,25 +117,53 @@ const char *gang_predicate_name(enum gang_predicate p)
     return p < PREDICATE_MAX ? names[p] : "?";
 }
 
+static bool breaks(enum gang_predicate rule, const struct gang_pod_facts *pod,
+                   const struct gang_node_facts *node)
+{
+    switch (rule) {
+    case PREDICATE_UNSCHEDULABLE:
+        return node->unschedulable &&
+               !tolerated(pod, "node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE);
+    case PREDICATE_AFFINITY:
+        return !gang_affinity_matches(pod, node);
+    default:
+        return !gang_taints_tolerated(pod, node);
+    }
+}
+
+const char *gang_node_refusal_but(const struct gang_pod_facts *pod,
+                                  const struct gang_node_facts *node, int32_t rules_off,
+                                  enum gang_predicate *ret)
+{
+    static const struct {
+        enum gang_predicate rule;
+        const char *words;
+    } rules[] = {
+        {PREDICATE_UNSCHEDULABLE, "unschedulable (cordoned)"},
+        {PREDICATE_AFFINITY, "node selector or affinity does not match"},
+        {PREDICATE_TAINTS, "untolerated taint"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+        *ret = rules[i].rule;
+        if (!(rules_off >> *ret & 1) && breaks(*ret, pod, node))
+            return rules[i].words;
+    }
+    *ret = PREDICATE_NONE;
+    return NULL;
+}
+
 enum gang_predicate gang_node_predicate(const struct gang_pod_facts *pod,
                                         const struct gang_node_facts *node)
 {
-    if (node->unschedulable &&
-        !tolerated(pod, "node.kubernetes.io/unschedulable", "", TAINT_NO_SCHEDULE))
-        return PREDICATE_UNSCHEDULABLE;
-    if (!gang_affinity_matches(pod, node))
-        return PREDICATE_AFFINITY;
-    return gang_taints_tolerated(pod, node) ? PREDICATE_NONE : PREDICATE_TAINTS;
+    enum gang_predicate rule;
+    gang_node_refusal_but(pod, node, 0, &rule);
+    return rule;
 }
 
 const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node)
 {
-    static const char *const words[PREDICATE_MAX] = {
-        [PREDICATE_UNSCHEDULABLE] = "unschedulable (cordoned)",
-        [PREDICATE_AFFINITY] = "node selector or affinity does not match",
-        [PREDICATE_TAINTS] = "untolerated taint",
-    };
-    return words[gang_node_predicate(pod, node)];
+    enum gang_predicate rule;
+    return gang_node_refusal_but(pod, node, 0, &rule);
 }
 
 static bool any_address(const char *ip)

@@ -37,6 +37,10 @@ enum gang_predicate gang_node_predicate(const struct gang_pod_facts *pod,
                                         const struct gang_node_facts *node);
 /* The same in words; NULL: none. The text is constant. */
 const char *gang_node_refusal(const struct gang_pod_facts *pod, const struct gang_node_facts *node);
+/* Both at once, without the rules in `rules_off` (1 << PREDICATE_X). */
+const char *gang_node_refusal_but(const struct gang_pod_facts *pod,
+                                  const struct gang_node_facts *node, int32_t rules_off,
+                                  enum gang_predicate *ret);
 
 /* The parts of it that other rules look at: node selector and required node affinity; one term of a
  * node selector; taints with the effects NoSchedule and NoExecute. */

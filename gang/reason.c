@@ -394,6 +394,15 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_NO_ROOM:
         buf_printf(&b, "no room on node %s beside what is assigned and reserved there", node);
         break;
+    case REASON_NOT_PASSED:
+        buf_printf(
+            &b, "filter has not let pod %s/%s through to node %s lately: ask it before each bind",
+            pod->ns, pod->name, node);
+        break;
+    case REASON_FOREIGN_SCHEDULER:
+        buf_printf(&b, "pod %s/%s has spec.schedulerName %s, which schedulerNames does not list",
+                   pod->ns, pod->name, pod->scheduler ? pod->scheduler : "\"\"");
+        break;
     case REASON_POD_UNKNOWN:
         buf_puts(&b, "the pod is not known to muster yet");
         break;
@@ -442,6 +451,15 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
             buf_printf(&b, "gang %s/%s is not planned", ns, who);
     }
     return fx_str(core, buf_str(&b));
+}
+
+const char *reason_rule(struct gang_core *core, const struct gang_pod_facts *pod, const char *node,
+                        enum gang_predicate rule, const char *words)
+{
+    cleanup_free char *text =
+        xasprintf("node %s is not for pod %s/%s: %s (%s)", node, pod->ns, pod->name, words,
+                  rule == PREDICATE_NONE ? "VolumeBinding" : gang_predicate_name(rule));
+    return fx_str(core, text);
 }
 
 /* A pause says nothing new about why the gang waits. */

@@ -185,6 +185,7 @@ static int read_scheduler_config(struct config *c, struct err *err)
         return 0;
     struct scheduler_config_report report;
     scheduler_config_check(c->scheduler_config, c, &report);
+    c->rules_off = report.rules_off;
     c->whole_lists = report.whole_lists;
     cleanup_free char *text = buf_steal(&report.text);
     buf_done(&report.text);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "config/scheduler_config.h"
 #include "server/calls.h"
 #include "server/history.h"
 #include "server/ops.h"
@@ -66,6 +67,18 @@ struct event_mail {
 
 /* ---- making ---- */
 
+/* The plugins that schedulerConfig disables, as the core numbers their rules. */
+static int32_t rules_off(const struct config *c)
+{
+    int32_t off = 0;
+    for (unsigned r = 0; scheduler_config_rules[r]; r++)
+        for (int p = PREDICATE_NONE; p < PREDICATE_MAX; p++)
+            if (c->rules_off >> r & 1 &&
+                str_eq(scheduler_config_rules[r], gang_predicate_name((enum gang_predicate)p)))
+                off |= INT32_C(1) << p;
+    return off;
+}
+
 struct gang_config loop_core_config(const struct config *c)
 {
     return (struct gang_config){
@@ -87,6 +100,7 @@ struct gang_config loop_core_config(const struct config *c)
         .gates = c->gates,
         .show_gated = c->gates_show,
         .express = c->express,
+        .rules_off = rules_off(c),
         .whole_lists = c->whole_lists,
         .scheduler_names = (const char *const *)c->scheduler_names.items,
         .n_scheduler_names = c->scheduler_names.n,

@@ -230,6 +230,12 @@ static void write_core(const struct gang_core *core, struct buf *out)
     for (int p = 0; p < PREDICATE_MAX; p++)
         buf_printf(out, "muster_model_mismatch_total{predicate=\"%s\"} %" PRIu64 "\n",
                    gang_predicate_name((enum gang_predicate)p), s.mismatches[p]);
+    head(out, "muster_binds_turned_away_total", "counter",
+         "Bind calls that kube-scheduler should not have made.");
+    buf_printf(out,
+               "muster_binds_turned_away_total{why=\"not-passed\"} %" PRIu64 "\n"
+               "muster_binds_turned_away_total{why=\"node-rule\"} %" PRIu64 "\n",
+               s.binds_not_passed, s.binds_unfit);
     head(out, "muster_bindings_total", "counter", "Bindings written for gangs and single pods.");
     buf_printf(out,
                "muster_bindings_total{outcome=\"ok\"} %" PRIu64 "\n"

@@ -408,6 +408,7 @@ static const struct record_field config_fields[] = {
     BOOL(gang_config, gates),
     BOOL(gang_config, show_gated),
     BOOL(gang_config, express),
+    I32(gang_config, rules_off),
     BOOL(gang_config, whole_lists),
     TEXTS(gang_config, scheduler_names, n_scheduler_names),
 };

@@ -89,6 +89,7 @@ static void list_everything(struct model *m)
         t->named = -1;
         t->asked_at = 0;
         t->inherited = t->nominated >= 0;
+        model_let(m, p, t->exists && t->node < 0 ? UINT32_MAX : 0);
         objects_show(m, 'p', p);
         if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
             group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */

@@ -250,6 +250,24 @@ static void once(struct model *m, struct queued *q)
     q->pod = -2;
 }
 
+void model_let(struct model *m, int p, uint32_t nodes)
+{
+    m->pods[p].let = nodes;
+    m->pods[p].let_at = m->now;
+}
+
+/* The names that passed. */
+static uint32_t let_through(const struct queued *q, const struct gang_filter_reply *r)
+{
+    uint32_t nodes = 0;
+    for (size_t i = 0; i < (r->pass_all ? q->n_names : r->n_passed); i++) {
+        int n = node_number(q->names[r->pass_all ? i : r->passed[i]]);
+        if (n >= 0)
+            nodes |= UINT32_C(1) << n;
+    }
+    return nodes;
+}
+
 static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
 {
     const struct gang_filter_reply *r = &e->filter;
@@ -269,6 +287,8 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
     if (!t->exists || t->serial != serial)
         return;
     size_t passed = r->pass_all ? q->n_names : r->n_passed;
+    if (!r->error)
+        model_let(m, p, let_through(q, r));
     if (r->error || passed == 0)
         t->named = -1; /* it may be written again */
     if (r->error) {
@@ -406,6 +426,8 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
                    node_name(t->call_node), node_name(n));
     if (first && !was_asked(m, p))
         oracle_unasked(m, p, n);
+    else if (first && t->call_node == n)
+        oracle_let(m, p, n, call_of(m, t->call));
     t->sent_to = n;
     oracle_binding(m, p, n);
 }
@@ -584,6 +606,17 @@ static void all_answered(struct model *m, size_t n)
     }
 }
 
+/* A call that was not refused at once may be made again. */
+static void calls_taken(struct model *m)
+{
+    for (size_t i = 0; i < m->n_calls; i++) {
+        const struct call *call = &m->calls[i];
+        const struct pod_truth *t = &m->pods[call->pod];
+        if (call->since == m->now && t->call == call->id)
+            model_let(m, call->pod, UINT32_C(1) << t->call_node);
+    }
+}
+
 void model_step(struct model *m)
 {
     struct gang_event events[BATCH_MAX];
@@ -606,6 +639,7 @@ void model_step(struct model *m)
         see[e[i].kind](m, &e[i], n);
     all_answered(m, n);
     check_filtered(m);
+    calls_taken(m);
     m->n_queue = 0;
     for (size_t i = 0; i < n; i++)
         gang_event_done(&events[i]);

@@ -73,6 +73,8 @@ struct pod_truth {
     uint64_t picked_at; /* serial number of that */
     uint64_t call;      /* its bind call; 0 */
     int call_node;
+    uint32_t let; /* nodes that filter let it through to last, */
+    usec_t let_at;
 
     /* the core, as its events say */
     enum charged charged;
@@ -179,6 +181,8 @@ void model_say(const struct model *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ---- model.c ---- */
 /* Takes the pod off the core's ledger, if it is there. */
 void model_uncharge(struct model *m, struct pod_truth *t);
+/* Filter, or a call that was taken for this node, let the pod through to these. */
+void model_let(struct model *m, int p, uint32_t nodes);
 /* Takes the event; it is stepped with the others that wait, see model_step(). */
 void model_tell(struct model *m, struct gang_event ev, int index);
 void model_ask(struct model *m, struct gang_event ev, int pod, const char *const *names, size_t n,

@@ -169,6 +169,27 @@ void oracle_binding(struct model *m, int p, int n)
                        node_name(n), p, have[r] - left[r], resource_names[r], have[r]);
 }
 
+/* Eleven minutes where volumes are prepared, and one else. */
+static usec_t let_time(const struct pod_truth *t)
+{
+    return op_has(&t->spec, A_USES) || op_has(&t->spec, A_DEVICES) ? SECONDS(660) : SECONDS(60);
+}
+
+void oracle_let(struct model *m, int p, int n, const struct call *call)
+{
+    const struct pod_truth *t = &m->pods[p];
+    int claim = op_get(&t->spec, A_USES, -1);
+    if (!(t->let >> n & 1) || (call && call->since - t->let_at >= let_time(t)))
+        model_fail(m, "let", "p%d is bound to %s, to where filter did not let it through", p,
+                   node_name(n));
+    if (op_has(&t->spec, A_FOREIGN))
+        model_fail(m, "let", "p%d of another scheduler is bound", p);
+    bool hidden = op_get(&t->spec, A_FORBID, 0) >> n & 1; /* a rule that muster does not know */
+    if (!hidden && t->dirty != CHANGED && !m->nodes[n].dirty &&
+        (claim < 0 || !m->claims[claim].dirty) && !node_allows(m, p, n))
+        model_fail(m, "let", "p%d is bound to %s, which is not for it", p, node_name(n));
+}
+
 /* ---- the express lane ---- */
 
 static bool is_shunned(const struct model *m, int p)

@@ -284,6 +284,44 @@ static void whether_lists_are_whole_is_read(void **state)
     config_free(c);
 }
 
+#define PLUGINS(text) ALL "profiles:\n- plugins:\n" text
+
+static void T13_rules_that_a_profile_runs_without_are_read(void **state)
+{
+    (void)state;
+    enum { UNSCHEDULABLE = 1, AFFINITY = 2, TAINTS = 4, EVERY = 7 };
+    static const struct {
+        const char *text;
+        unsigned off;
+    } files[] = {
+        {ALL, 0},
+        {PLUGINS("    filter: {disabled: [{name: TaintToleration}]}\n"), TAINTS},
+        {PLUGINS("    score: {disabled: [{name: TaintToleration}]}\n"), 0},
+        {PLUGINS("    multiPoint: {disabled: [{name: NodeAffinity}]}\n"), AFFINITY},
+        {PLUGINS("    multiPoint: {disabled: [{name: \"*\"}]}\n"), EVERY},
+        {PLUGINS("    multiPoint: {disabled: [{name: \"*\"}], enabled: [{name: NodeAffinity}]}\n"),
+         UNSCHEDULABLE | TAINTS},
+        {PLUGINS("    filter: {enabled: [{name: TaintToleration}]}\n"
+                 "    multiPoint: {disabled: [{name: \"*\"}]}\n"),
+         UNSCHEDULABLE | AFFINITY},
+        {PLUGINS("    filter: {disabled: [{name: \"*\"}], enabled: [{name: TaintToleration}]}\n"),
+         UNSCHEDULABLE | AFFINITY},
+        {ALL "profiles:\n- schedulerName: a\n- schedulerName: b\n  plugins:\n"
+             "    filter: {disabled: [{name: NodeUnschedulable}]}\n",
+         UNSCHEDULABLE},
+    };
+    struct config *c = config_defaults();
+    for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+        cleanup_file char *path = file_make(files[i].text);
+        struct scheduler_config_report r;
+        scheduler_config_check(path, c, &r);
+        if (r.rules_off != files[i].off)
+            fail_msg("case %zu: %u", i, r.rules_off);
+        buf_done(&r.text);
+    }
+    config_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +333,7 @@ int main(void)
         cmocka_unit_test(profiles_that_are_no_names_are_refused),
         cmocka_unit_test(P03_what_keeps_the_express_lane_closed_is_found_at_its_line),
         cmocka_unit_test(whether_lists_are_whole_is_read),
+        cmocka_unit_test(T13_rules_that_a_profile_runs_without_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@ static struct world *one_unanswered(void)
     struct world *w = world_new();
     world_node(w, "a", 1);
     world_pod(w, "p", NULL, 1);
-    world_bind(w, "p", "a");
+    world_try(w, "p");
     world_result(w, "p", "a", OUTCOME_UNCLEAR);
     world_read(w, "p", NULL, OUTCOME_UNBOUND);
     assert_int_equal(world_used(w, "a", GPU), 1);

@@ -94,6 +94,8 @@ static void a_gang_that_fits_is_planned_before_anyone_asks(void **state)
     (void)state;
     struct world *w = world_new();
     world_node(w, "a", 4);
+    world_pod(w, "early", NULL, 1);
+    assert_string_equal(world_filter(w, "early"), "a");
     world_group(w, "g", 4);
     world_members(w, "g", 0, 4, 1);
     assert_string_equal(world_state(w, "g"), "Planned");
@@ -103,7 +105,7 @@ static void a_gang_that_fits_is_planned_before_anyone_asks(void **state)
     world_pod(w, "o", NULL, 1);
     assert_string_equal(world_filter(w, "o"), "");
     assert_string_equal(w->refusal, "reserved for gang default/g");
-    uint64_t id = world_bind(w, "o", "a");
+    uint64_t id = world_bind(w, "early", "a");
     assert_string_equal(world_answer(w, id),
                         "no room on node a beside what is assigned and reserved there");
     /* A pod without GPUs may pass. */

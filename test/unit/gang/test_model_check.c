@@ -396,6 +396,7 @@ static void nothing_yet(struct world *w)
 static void its_bind_is_refused(struct world *w)
 {
     world_node(w, "full", 1);
+    world_filter_on(w, "o", "full", NULL);
     world_pod_seen(w, "r", NULL, 1, "full", PHASE_RUNNING);
     world_bind(w, "o", "full");
 }
@@ -408,13 +409,16 @@ static void a_minute_goes_by(struct world *w)
 static void it_comes_to_bind(struct world *w)
 {
     world_node(w, "z", 1);
+    world_filter_on(w, "o", "z", NULL);
     world_bind(w, "o", "z");
 }
 
 static void it_comes_to_bind_late(struct world *w)
 {
+    world_node(w, "z", 1);
+    world_filter_on(w, "o", "z", NULL);
     a_minute_goes_by(w);
-    it_comes_to_bind(w);
+    world_bind(w, "o", "z");
 }
 
 static void a_shunning_pod_matters_while_it_is_on_its_way(void **state)
@@ -422,7 +426,7 @@ static void a_shunning_pod_matters_while_it_is_on_its_way(void **state)
     (void)state;
     lane_beside_a_shunning_pod(nothing_yet, false);
     lane_beside_a_shunning_pod(it_comes_to_bind, false);
-    lane_beside_a_shunning_pod(it_comes_to_bind_late, false);
+    lane_beside_a_shunning_pod(it_comes_to_bind_late, true);
     lane_beside_a_shunning_pod(its_bind_is_refused, true);
     lane_beside_a_shunning_pod(a_minute_goes_by, true);
 }

@@ -81,9 +81,11 @@ static void after_the_lane_closed_ports_are_the_schedulers_own_matter(void **sta
     assert_false(world_lane_is_open(w));
     world_pod_set(w, with_port(world_pod_facts("o", NULL, 1)));
     world_wait(w, SECONDS(50));
+    world_filter_on(w, "o", "a", NULL);
     uint64_t call = world_bind(w, "o", "a");
     assert_true(world_answer(w, call) && world_answer(w, call)[0]);
     world_wait(w, SECONDS(11));
+    world_filter_on(w, "o", "a", NULL);
     world_bind(w, "o", "a");
     assert_true(world_binding(w, "o@a"));
     world_free(w);
@@ -369,6 +371,7 @@ static void a_spread_says_nothing_while_a_binding_is_under_way(void **state)
     static const struct rule_case *const c = &rule_cases[3];
     struct world *w = world_of_rule(c);
     world_pod_set(w, web(world_pod_facts("o", NULL, 0)));
+    world_filter_on(w, "o", "b", NULL);
     uint64_t call = world_bind(w, "o", "b");
     world_wait(w, SECONDS(2));
     look_twice(w, c, "b");

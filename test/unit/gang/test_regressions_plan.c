@@ -71,6 +71,7 @@ static void an_ignored_resource_at_bind_moves_no_slot(void **state)
     world_members(w, "g", 0, 2, 1);
     assert_int_equal(world_reserved(w, "a", GPU), 2);
     world_pod_set(w, pod_with_ignored("o"));
+    world_filter_on(w, "o", "a", NULL);
     world_bind(w, "o", "a");
     assert_true(world_binding(w, "o@a"));
     assert_int_equal(world_reserved(w, "a", GPU), 2);

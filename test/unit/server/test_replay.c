@@ -163,6 +163,7 @@ struct story {
         char *uid, *node;
     } sent[256];
     size_t n_sent;
+    int asked;       /* the pod of the last filter call: most bind calls are for it */
     int lives[PODS]; /* how often the pod was made anew */
     char node[PODS]; /* where it is bound; 0: nowhere */
 };
@@ -225,11 +226,12 @@ static struct gang_event story_call(struct story *s, const char *const *names, s
 {
     struct gang_event ev = {.kind = GANG_EV_FILTER, .id = ++s->next_id};
     if (pick(s, 3)) {
-        ev.pod = story_pod(s, pick(s, PODS));
+        s->asked = pick(s, PODS);
+        ev.pod = story_pod(s, s->asked);
         ev.names = names;
         ev.n_names = n;
     } else {
-        int i = pick(s, PODS);
+        int i = pick(s, 4) ? s->asked : pick(s, PODS);
         ev.kind = GANG_EV_BIND;
         ev.bind.ns = xstrdup("ml");
         ev.bind.name = xasprintf("p%d", i);
