@@ -244,7 +244,6 @@ static void bind_one(struct gang_core *core, struct pod *pod, struct node *node,
 static void bind_member(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
 {
     struct gang *gang = pod->gang;
-    happened(core, gang, HAPPENING_AT_BIND);
     bool placed = passes_singly(gang);
     if (placed && pod->slot && pod->slot->node != node)
         slot_release(core, pod->slot, REASON_SLOT_MOVED);

@@ -550,7 +550,8 @@ void passing_end(struct gang_core *core, struct pod *pod);
 bool is_passing(const struct gang_core *core, const struct pod *pod);
 /* At bind for a node: it may ask for the same again, and for no other. */
 void passing_narrow(struct gang_core *core, struct pod *pod, const struct node *node);
-/* Why the pod must not be bound to the node, whoever asks: a sentence; NULL: it may. */
+/* A bind call came. Why the pod must not be bound to the node, whoever asks: a sentence; NULL: it
+ * may. */
 const char *bind_refusal(struct gang_core *core, struct pod *pod, const struct node *node);
 /* For so long kube-scheduler may be busy with a pod that filter let through, whatever became of its
  * place: one with volumes waits for them (VolumeBinding's bindTimeoutSeconds is 600 by default). */

@@ -151,6 +151,8 @@ const char *bind_refusal(struct gang_core *core, struct pod *pod, const struct n
     enum gang_reason_code why = out_of_reach(core, pod);
     if (why)
         return reason_call(core, why, pod->gang, pod->facts, NULL);
+    if (pod->gang)
+        happened(core, pod->gang, HAPPENING_AT_BIND);
     if (!node->facts)
         return reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, node->name);
     bool again = pod->held && pod->held_node == node->id;

@@ -207,9 +207,6 @@ func (p *point) buildPlanned() {
 	p.group(wayMembers, spec)
 	p.c.AddPods(p, p.members(memberNames(members)...)...)
 	p.waitState("Planned", func(g testbed.Gang) bool { return g.Planned == wayMembers })
-	if p.is("OVERLOOKED") {
-		p.late(extra) // it has a place, and nobody asks about it
-	}
 }
 
 func (p *point) buildCommitting() {
@@ -344,8 +341,10 @@ func (p *point) filter(name string, nodes ...string) {
 	p.ask(context.Background(), "filter", map[string]any{"Pod": p.record(name).Latest, "Nodes": nil, "NodeNames": nodes})
 }
 
+// bind asks filter about the node first: nothing else makes muster take the call.
 func (p *point) bind(ctx context.Context, name, node string) {
 	p.Helper()
+	askFilter(p.T, p.m, p.record(name).Latest, node)
 	p.ask(ctx, "bind", map[string]any{
 		"PodName": name, "PodNamespace": p.ns, "PodUID": p.record(name).UID, "Node": node})
 }
@@ -494,7 +493,6 @@ var happenings = map[string]func(*point){
 		} // else time passes
 	},
 	"BACKOFF_OVER": func(*point) {},
-	"OVERLOOKED":   func(*point) {}, // kube-scheduler asks about others, and time passes
 	"LOOK_AGAIN": func(p *point) {
 		switch p.state {
 		case "Planned":

@@ -50,6 +50,14 @@ static bool comes_to_bind(struct world *w, const char *name)
     const struct pod *pod = pod_named(w, name);
     if (!pod->slot)
         return pod->node != NULL;
+    const struct gang_ref *group = &pod->facts->group;
+    struct gang_pod_facts *f = world_pod_facts(name, group->name, 0);
+    free(f->ns);
+    free(f->group.ns);
+    f->ns = xstrdup(pod->facts->ns);
+    f->group.ns = xstrdup(group->ns);
+    if (!world_filter_facts(w, f, pod->slot->node->name)[0])
+        return false;
     struct gang_event ev = world_bind_event(w, name, pod->slot->node->name);
     free(ev.bind.ns);
     ev.bind.ns = xstrdup(pod->facts->ns);
