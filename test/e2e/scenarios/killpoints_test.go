@@ -207,6 +207,9 @@ func (p *point) buildPlanned() {
 	p.group(wayMembers, spec)
 	p.c.AddPods(p, p.members(memberNames(members)...)...)
 	p.waitState("Planned", func(g testbed.Gang) bool { return g.Planned == wayMembers })
+	if p.is("OVERLOOKED") {
+		p.late(extra) // it has a place, and nobody asks about it
+	}
 }
 
 func (p *point) buildCommitting() {
@@ -493,6 +496,7 @@ var happenings = map[string]func(*point){
 		} // else time passes
 	},
 	"BACKOFF_OVER": func(*point) {},
+	"OVERLOOKED":   func(*point) {}, // kube-scheduler asks about others, and time passes
 	"LOOK_AGAIN": func(p *point) {
 		switch p.state {
 		case "Planned":
