@@ -24,6 +24,7 @@
  *   overlook.c members that it refuses without asking
  *   rules.c    rules between pods and nodes that a plan heeds: apart, spread, volumes
  *   crowd.c    how many pods of each kind are on a node, for those rules
+ *   labels.c   labels of pods that those rules ask for
  *   claims.c   volumes that pods use, and where they can be reached from
  *   filter.c   answers to filter, prioritize and preempt
  *   passing.c  where filter let pods through to, and which binds that allows
@@ -128,6 +129,12 @@ bool slot_is_kept_away(const struct slot *slot);
 /* Labels that the pod's rules ask for matter from now on: members that differ in them have
  * shapes of their own. */
 void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts);
+/* The pod is gone, or has other facts. */
+void labels_forget(struct gang_core *core, const struct gang_pod_facts *facts);
+/* The keys that matter in a namespace; NULL: none. */
+const struct map *labels_of(const struct gang_core *core, const char *ns);
+void labels_sweep(struct gang_core *core);
+void labels_done(struct gang_core *core);
 /* Somebody came, went, or has other labels; or the node has. */
 void node_crowd(struct gang_core *core, struct node *node);
 /* A node has these facts now instead of those; either may be NULL. */

@@ -7,15 +7,12 @@
  * came or went (node->crowd). A node without anti-affinity costs a shape without rules nothing.
  *
  * Labels differ among members (indexes), and most matter to nobody. Those whose keys some rule has
- * asked for since we started are part of a member's shape (core->labels, shape.c), so that one pod
+ * asked for are part of a member's shape (labels.c, shape.c), so that one pod
  * can stand for all of its shape. It is a prediction: the scheduler has the last word, and its
  * offers are the evidence.
  */
 #include "gang/classes.h"
 #include "gang/rules.h"
-
-/* Keys of labels that are told apart; no cluster has so many in its rules. */
-#define LABELS_MAX 64
 
 struct crowd_node {
     uint64_t gen; /* node->crowd when it was looked at; 0: never */
@@ -143,53 +140,6 @@ static int64_t count(const struct node *node, const struct gang_pod_facts *who,
         n += other && gang_spread_counts(s, who, other);
     }
     return n;
-}
-
-/* ---- labels that matter ---- */
-
-static bool learn_keys(struct gang_core *core, const struct gang_selector *s)
-{
-    bool news = false;
-    for (size_t i = 0; i < s->term.n; i++) {
-        const char *key = s->term.items[i].key;
-        if (map_get(&core->labels, key) || map_count(&core->labels) >= LABELS_MAX)
-            continue;
-        map_set(&core->labels, key, core);
-        news = true;
-    }
-    return news;
-}
-
-/* An expected slot is for a pod like the siblings that exist. */
-static void expected_reshape(struct gang_core *core, struct gang *gang)
-{
-    list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        if (slot->pod || !list_empty(&slot->shape->pods))
-            continue;
-        list_for_each (pod, &gang->members, struct pod, in_gang)
-            if (pod->unit == slot->unit && !pod->shape->limited &&
-                shape_needs_equal(pod->shape, slot->shape)) {
-                slot_reshape(core, slot, pod->shape);
-                break;
-            }
-    }
-}
-
-void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts)
-{
-    bool news = (facts->n_apart || facts->n_spreads) && !core->labels_matter;
-    core->labels_matter |= news;
-    for (size_t i = 0; i < facts->n_apart; i++)
-        news |= learn_keys(core, &facts->apart[i]);
-    for (size_t i = 0; i < facts->n_spreads; i++)
-        news |= learn_keys(core, &facts->spreads[i].selector);
-    if (!news)
-        return;
-    list_for_each (gang, &core->gangs, struct gang, in_core) {
-        list_for_each (pod, &gang->members, struct pod, in_gang)
-            pod_reshape(core, pod);
-        expected_reshape(core, gang);
-    }
 }
 
 /* ---- hosts ---- */

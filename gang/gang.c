@@ -81,7 +81,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     order_done(core);
     told_done(core);
     claims_done(core);
-    map_done(&core->labels);
+    labels_done(core);
     map_done(&core->hosts);
     map_done(&core->calls);
     holders_done(core);
@@ -263,6 +263,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
     fire_timers(core);
+    labels_sweep(core);
     decide(core);
     answer_calls(core, events, n_events);
     decide(core);

@@ -20,7 +20,8 @@
 
 /* A gang is shown to an autoscaler when room was all it lacked for so long, */
 #define SHOW_AFTER (10 * USEC_PER_SEC)
-/* as long as fewer pods than that wait in sight: each costs kube-scheduler its tries. */
+/* as long as fewer pods than that wait in sight: each costs kube-scheduler its tries. Namespaces
+ * share that; a gang of each is shown in any case. */
 #define SHOWN_MOST 512
 #define SHOW_AGAIN USEC_PER_SEC
 
@@ -145,42 +146,71 @@ void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code
         timer_set(core, &core->show, core->now + SHOW_AGAIN);
 }
 
-/* Those that wait for room behind a gate, in their order; *ret_seen: pods that wait without one. */
-static struct gang **behind_gates(const struct gang_core *core, size_t *ret_n, int *ret_seen)
+/* Pods that wait without a gate, all and by namespace. */
+struct sight {
+    int seen;
+    struct map by_ns; /* namespace -> pods + 1, of those that have gated gangs too */
+};
+
+static int seen_of(const struct sight *s, const struct gang *gang)
+{
+    uintptr_t n = (uintptr_t)map_get(&s->by_ns, gang->head->ref.ns);
+    return n ? (int)n - 1 : 0;
+}
+
+static void see(struct sight *s, const struct gang *gang, int pods)
+{
+    s->seen += pods;
+    map_set(&s->by_ns, gang->head->ref.ns, (void *)((uintptr_t)(seen_of(s, gang) + pods) + 1));
+}
+
+/* Those that wait for room behind a gate, in their order. */
+static struct gang **behind_gates(const struct gang_core *core, size_t *ret_n, struct sight *s)
 {
     struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
     size_t n = 0;
-    *ret_seen = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {
         const struct tally *t = gang_count(core, gang);
         if (passes_singly(gang) || gang_has_plan(gang))
             continue;
         if (gang->short_since && t->closed && !gang->shown)
             list[n++] = gang;
-        *ret_seen +=
-            gang->shown || t->closed > t->plannable ? t->plannable : t->plannable - t->closed;
+        see(s, gang,
+            gang->shown || t->closed > t->plannable ? t->plannable : t->plannable - t->closed);
     }
     qsort(list, n, sizeof *list, by_order);
     *ret_n = n;
     return list;
 }
 
-/* In their order, so that the autoscaler makes room for those that come first. */
+/* A namespace without a pod in sight has its first gang shown; else up to its share. */
+static bool may_show(const struct sight *s, const struct gang *gang, int share)
+{
+    int own = seen_of(s, gang);
+    return own == 0 || (s->seen < SHOWN_MOST && own < share);
+}
+
+/* In their order, so that the autoscaler makes room for those that come first; what the shares
+ * leave is anybody's. */
 void gates_show(struct gang_core *core)
 {
     size_t n;
-    int seen;
     if (!core->synced || core->stopping)
         return;
-    cleanup_free struct gang **list = behind_gates(core, &n, &seen);
-    for (size_t i = 0; i < n && seen < SHOWN_MOST; i++) {
-        struct gang *gang = list[i];
-        if (core->now - gang->short_since < SHOW_AFTER)
+    struct sight s = {.by_ns = MAP_INIT};
+    cleanup_free struct gang **list = behind_gates(core, &n, &s);
+    size_t namespaces = map_count(&s.by_ns);
+    const int shares[] = {SHOWN_MOST / (int)(namespaces ? namespaces : 1), SHOWN_MOST};
+    for (size_t i = 0; i < ARRAY_SIZE(shares) * n; i++) {
+        struct gang *gang = list[i % n];
+        if (gang->shown || core->now - gang->short_since < SHOW_AFTER ||
+            !may_show(&s, gang, shares[i / n]))
             continue;
         gang->shown = true;
         gang_touch(core, gang);
-        seen += gang->root->t.plannable;
+        see(&s, gang, gang->root->t.plannable);
     }
+    map_done(&s.by_ns);
     if (n)
         timer_set(core, &core->show, core->now + SHOW_AGAIN);
 }

@@ -524,17 +524,19 @@ struct gang_core {
     struct map holders;           /* namespace -> holder, see holds.c */
     size_t booked;                /* places for holds that are booked, and not taken yet */
     struct map claims;            /* ns/name -> claim */
-    struct map labels;            /* keys of labels that rules between pods ask for */
-    bool labels_matter;           /* there are, or were, such rules */
-    uint64_t crowds;              /* counts changes of who is on a node */
-    size_t n_apart;               /* over all nodes */
-    struct map hosts;             /* name of a host -> how many nodes have it */
-    size_t n_twins;               /* nodes beyond the first of their host's name */
-    struct list touched;          /* gangs to review, then to tell about */
-    uint64_t forming;             /* counts changes of which PodGroups are one gang */
-    struct gang *keeper;          /* capacity is kept for this one; NULL: none */
-    uint64_t trial;               /* counts plans tried, see place.c */
-    uint64_t fills;               /* versions of shapes' fill given so far */
+    struct map labels;            /* namespace -> label_space, see labels.c */
+    bool labels_idle;             /* some namespace may have no rules any more */
+    usec_t labels_swept;
+    bool labels_matter;     /* there are, or were, such rules */
+    uint64_t crowds;        /* counts changes of who is on a node */
+    size_t n_apart;         /* over all nodes */
+    struct map hosts;       /* name of a host -> how many nodes have it */
+    size_t n_twins;         /* nodes beyond the first of their host's name */
+    struct list touched;    /* gangs to review, then to tell about */
+    uint64_t forming;       /* counts changes of which PodGroups are one gang */
+    struct gang *keeper;    /* capacity is kept for this one; NULL: none */
+    uint64_t trial;         /* counts plans tried, see place.c */
+    uint64_t fills;         /* versions of shapes' fill given so far */
     uint64_t layout;        /* a number for what is on the nodes now: never the same for another */
     uint64_t layouts;       /* such numbers given so far */
     uint64_t starved_tried; /* freed when the starved were last looked at */

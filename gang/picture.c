@@ -390,6 +390,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     pod_reject(core, pod, false);
     gate_seen(core, pod, pod->facts->gated, /* is= */ false);
     core->n_invalid -= pod->facts->invalid != NULL;
+    labels_forget(core, pod->facts);
     map_remove(&core->pods, pod->facts->uid);
     cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
     if (map_get(&core->names, key) == pod)
@@ -533,6 +534,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     claims_join(core, pod);
     pod_reshape(core, pod);
     labels_learn(core, facts);
+    labels_forget(core, old);
     if (pod->node)
         node_crowd(core, pod->node); /* its labels, or that it is being deleted */
     if (pod->node && !kvs_equal(&old->labels, &facts->labels))

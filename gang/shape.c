@@ -48,12 +48,13 @@ static void key_selector(struct buf *b, const struct gang_selector *s)
 /* What rules of others may ask about a member. */
 static void key_labels(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
 {
+    const struct map *keys = labels_of(core, f->ns);
     if (!core->labels_matter || !f->group.api_group)
         return;
     buf_putc(b, 'l');
     key_text(b, f->ns);
     for (size_t i = 0; i < f->labels.n; i++) {
-        if (!map_get(&core->labels, f->labels.items[i].key))
+        if (!keys || !map_get(keys, f->labels.items[i].key))
             continue;
         key_text(b, f->labels.items[i].key);
         key_text(b, f->labels.items[i].value);

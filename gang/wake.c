@@ -14,6 +14,7 @@
 
 /* Pods kept out by reservations are woken so many at a time. */
 #define WAKES_PER_STEP 64
+#define WAKES_OF_EACH  8 /* of a namespace, before others of it */
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
 /* By then a pod that was woken is bound, or was asked about. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
@@ -241,17 +242,42 @@ void nudge_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
-/*
- * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
- * there is room for, a bounded number at a time. Pods of a shape that found no node are not
- * looked at again in the same pass.
- */
-void wake_starved(struct gang_core *core)
+/* Woken in a step, by namespace. */
+struct wakes {
+    int left;
+    struct map by_ns; /* namespace -> how many */
+};
+
+static bool wake(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
-    arm_wake(core);
-    if (list_empty(&core->starved) || !round_begins(core))
-        return;
-    int left = WAKES_PER_STEP;
+    struct node *node = starved_node(core, pod);
+    if (!node) {
+        pod->shape->starved_full = core->wake_round;
+        return false;
+    }
+    node->n_woken++;
+    if (list_empty(&node->in_sent))
+        list_push(&core->sent, &node->in_sent);
+    node_moved(core, node);
+    pod->woken = core->wake_round;
+    list_remove(&pod->in_starved);
+    list_remove(&pod->in_woken);
+    list_push(&core->woken, &pod->in_woken);
+    pod->woken_at = core->now;
+    nominate(core, pod, node);
+    if (!core->wake_look)
+        core->wake_look = core->now + WAKE_AGAIN;
+    uintptr_t n = (uintptr_t)map_get(&w->by_ns, pod->facts->ns);
+    map_set(&w->by_ns, pod->facts->ns, (void *)(n + 1));
+    w->left--;
+    return true;
+}
+
+/* In the order in which they were refused, no more than so many of a namespace; true: some are left
+ * for that reason alone. */
+static bool wake_some(struct gang_core *core, struct wakes *w, int of_each)
+{
+    bool more = false;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
         if (!waits_alone(pod)) {
             list_remove(&pod->in_starved);
@@ -260,28 +286,32 @@ void wake_starved(struct gang_core *core)
         if (pod->shape->starved_full == core->wake_round || pod->woken == core->wake_round ||
             pod_at_maximum(core, pod))
             continue; /* woken for this news already, and refused all the same */
-        struct node *node = starved_node(core, pod);
-        if (!node) {
-            pod->shape->starved_full = core->wake_round;
-            continue;
-        }
-        node->n_woken++;
-        if (list_empty(&node->in_sent))
-            list_push(&core->sent, &node->in_sent);
-        node_moved(core, node);
-        pod->woken = core->wake_round;
-        list_remove(&pod->in_starved);
-        list_remove(&pod->in_woken);
-        list_push(&core->woken, &pod->in_woken);
-        pod->woken_at = core->now;
-        nominate(core, pod, node);
-        if (!core->wake_look)
-            core->wake_look = core->now + WAKE_AGAIN;
-        if (--left == 0) { /* the rest in a step of its own */
-            core->starved_tried = 0;
-            timer_set(core, &core->wake, core->now + WAKE_PAUSE);
-            return;
-        }
+        if ((int)(uintptr_t)map_get(&w->by_ns, pod->facts->ns) >= of_each)
+            more = true;
+        else if (wake(core, pod, w) && w->left == 0)
+            return false;
+    }
+    return more;
+}
+
+/*
+ * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
+ * there is room for, a bounded number at a time: a few of each namespace, then the others. Pods of
+ * a shape that found no node are not looked at again in the same pass.
+ */
+void wake_starved(struct gang_core *core)
+{
+    arm_wake(core);
+    if (list_empty(&core->starved) || !round_begins(core))
+        return;
+    struct wakes w = {.left = WAKES_PER_STEP, .by_ns = MAP_INIT};
+    if (wake_some(core, &w, WAKES_OF_EACH))
+        wake_some(core, &w, WAKES_PER_STEP);
+    map_done(&w.by_ns);
+    if (w.left == 0) { /* the rest in a step of its own */
+        core->starved_tried = 0;
+        timer_set(core, &core->wake, core->now + WAKE_PAUSE);
+        return;
     }
     arm_wake(core);
 }

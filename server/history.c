@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/history.h"
 
+#include "base/fair.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "server/json_put.h"
@@ -10,6 +11,7 @@
 enum kind { IS_STATE, IS_EVENT, IS_EVICTED, IS_DELETED };
 
 struct entry {
+    struct fair_item kept;
     enum kind kind;
     usec_t wall;
     struct gang_ref gang;  /* of an eviction empty when its gang is not known */
@@ -20,9 +22,8 @@ struct entry {
 };
 
 struct history {
-    struct entry ring[HISTORY_SIZE];
-    uint64_t n;      /* ever added; the last is at (n - 1) % HISTORY_SIZE */
-    struct map seen; /* key of a gang -> state + 1 */
+    struct fair entries; /* HISTORY_SIZE at most; of the namespace that has most the oldest goes */
+    struct map seen;     /* key of a gang -> state + 1 */
     /* the log's bound: lines that may still be written, and when that was */
     double tokens;
     usec_t tokens_at;
@@ -32,26 +33,35 @@ struct history {
 struct history *history_new(void)
 {
     struct history *h = xcalloc(1, sizeof *h);
+    fair_init(&h->entries, /* turn= */ 1);
     h->tokens = HISTORY_LOG_RATE;
     return h;
 }
 
-static void entry_done(struct entry *e)
+static struct entry *entry_of(struct fair_item *item)
 {
+    return CONTAINER_OF(item, struct entry, kept);
+}
+
+static void entry_free(struct history *h, struct entry *e)
+{
+    fair_remove(&h->entries, &e->kept);
     free(e->gang.api_group);
     free(e->gang.ns);
     free(e->gang.name);
     free(e->reason);
     free(e->text);
     free(e->pod);
+    free(e);
 }
 
 struct history *history_free(struct history *h)
 {
     if (!h)
         return NULL;
-    for (size_t i = 0; i < HISTORY_SIZE; i++)
-        entry_done(&h->ring[i]);
+    while (h->entries.n > 0)
+        entry_free(h, entry_of(fair_oldest(&h->entries)));
+    fair_done(&h->entries);
     map_done(&h->seen);
     free(h);
     return NULL;
@@ -65,13 +75,15 @@ static char *key_of(const struct gang_ref *ref)
 static struct entry *add(struct history *h, enum kind kind, usec_t wall, const char *api_group,
                          const char *ns, const char *name)
 {
-    struct entry *e = &h->ring[h->n++ % HISTORY_SIZE];
-    entry_done(e);
+    if (h->entries.n >= HISTORY_SIZE)
+        entry_free(h, entry_of(fair_longest_first(&h->entries, ns ? ns : "")));
+    struct entry *e = xcalloc(1, sizeof *e);
     *e = (struct entry){
         .kind = kind,
         .wall = wall,
         .gang = {xstrdup_null(api_group), xstrdup_null(ns), xstrdup_null(name)},
     };
+    fair_push(&h->entries, ns ? ns : "", &e->kept);
     return e;
 }
 
@@ -249,14 +261,23 @@ static void put_entry(const struct entry *e, struct buf *out)
     buf_putc(out, '}');
 }
 
+static const struct entry *entry_in_queue(struct list *l)
+{
+    return entry_of(CONTAINER_OF(l, struct fair_item, in_queue));
+}
+
 void history_json(const struct history *h, const struct history_filter *filter, struct buf *out)
 {
-    uint64_t oldest = h->n > HISTORY_SIZE ? h->n - HISTORY_SIZE : 0, from = h->n;
-    for (size_t found = 0; from > oldest && found < filter->limit; from--)
-        found += passes(filter, &h->ring[(from - 1) % HISTORY_SIZE]);
+    struct list *from = NULL;
+    size_t found = 0;
+    for (struct list *l = h->entries.all.prev; l != &h->entries.all && found < filter->limit;
+         l = l->prev) {
+        found += passes(filter, entry_in_queue(l));
+        from = l;
+    }
     buf_putc(out, '[');
-    for (uint64_t i = from; i < h->n; i++)
-        if (passes(filter, &h->ring[i % HISTORY_SIZE]))
-            put_entry(&h->ring[i % HISTORY_SIZE], out);
+    for (struct list *l = from; l && l != &h->entries.all; l = l->next)
+        if (passes(filter, entry_in_queue(l)))
+            put_entry(entry_in_queue(l), out);
     buf_putc(out, ']');
 }

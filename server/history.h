@@ -5,9 +5,9 @@
  *
  * Fed with every effect of the core, so it sees what people are told: each change of a PodGroup's
  * state (not those within one step), Kubernetes events about PodGroups, evictions, and PodGroups
- * that are deleted. A ring of HISTORY_SIZE; lines in the log are at most HISTORY_LOG_RATE a second,
- * and what was left out is counted there. Life cycle: history_new(), history_*(), history_free();
- * on the core thread.
+ * that are deleted. HISTORY_SIZE are kept; beyond that the oldest of the namespace that has most is
+ * forgotten. Lines in the log are at most HISTORY_LOG_RATE a second, and what was left out is
+ * counted there. Life cycle: history_new(), history_*(), history_free(); on the core thread.
  */
 #ifndef MUSTER_SERVER_HISTORY_H
 #define MUSTER_SERVER_HISTORY_H

@@ -189,6 +189,7 @@ static bool takes_the_lane(struct world *w, const char *gang)
         cleanup_free char *name = xasprintf("%s-%d", gang, i);
         world_pod(w, name, gang, 1);
     }
+    world_filter_on(w, first, node, NULL);
     world_bind(w, first, node);
     return w->n_bindings == before + 2;
 }

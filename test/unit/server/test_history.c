@@ -35,10 +35,10 @@ static int teardown(void **state)
     return 0;
 }
 
-static void status(struct history *h, usec_t now, const char *name, enum gang_state gang_state,
-                   const char *text)
+static void status_of(struct history *h, usec_t now, const char *ns, const char *name,
+                      enum gang_state gang_state, const char *text)
 {
-    const struct gang_ref ref = {(char *)(uintptr_t) "x.io", (char *)(uintptr_t) "ml",
+    const struct gang_ref ref = {(char *)(uintptr_t) "x.io", (char *)(uintptr_t)ns,
                                  (char *)(uintptr_t)name};
     struct gang_effect e = {.kind = GANG_STATUS};
     e.status = (struct gang_status){
@@ -53,6 +53,12 @@ static void status(struct history *h, usec_t now, const char *name, enum gang_st
         .bound = 3,
         .succeeded = 2};
     history_effects(h, now, now, core, &e, 1);
+}
+
+static void status(struct history *h, usec_t now, const char *name, enum gang_state gang_state,
+                   const char *text)
+{
+    status_of(h, now, "ml", name, gang_state, text);
 }
 
 static json_t *show(const struct history *h, const char *ns, const char *name, size_t limit)
@@ -236,6 +242,23 @@ static void each_change_is_a_line_in_the_log_at_a_bounded_rate(void **state)
     assert_non_null(strstr(log, "not logged: too many at once changes=\"952\"\n"));
 }
 
+static void T16_the_history_of_one_namespace_pushes_out_no_others(void **state)
+{
+    struct history *h = *state;
+    status_of(h, 1, "quiet", "g", GANG_WAITING, "why");
+    for (int i = 0; i < 3 * HISTORY_SIZE; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "g%d", i);
+        status_of(h, 2 + i, "noisy", name, GANG_WAITING, "why");
+    }
+    json_t *j = show(h, "quiet", NULL, 10);
+    assert_int_equal(json_array_size(j), 1);
+    json_decref(j);
+    j = show(h, NULL, NULL, 2 * HISTORY_SIZE);
+    assert_int_equal(json_array_size(j), HISTORY_SIZE);
+    json_decref(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +267,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(events_evictions_and_deletions_are_kept, setup, teardown),
         cmocka_unit_test_setup_teardown(the_ring_keeps_the_last_and_shows_what_is_asked_for, setup,
                                         teardown),
+        cmocka_unit_test_setup_teardown(T16_the_history_of_one_namespace_pushes_out_no_others,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(each_change_is_a_line_in_the_log_at_a_bounded_rate, setup,
                                         teardown),
     };

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What namespaces share in the core besides holds, labels of nodes and the model check. */
+#include <stdio.h>
+
+#include "gang/core.h"
+#include "test/lib/world.h"
+
+static struct gang_pod_facts *pod_in(const char *ns, const char *name, int gpus)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, gpus);
+    free(f->ns);
+    f->ns = xstrdup(ns);
+    return f;
+}
+
+/* Kept away from others by the label of that key. */
+static struct gang_pod_facts *apart(struct gang_pod_facts *f, const char *key, bool all_namespaces)
+{
+    f->apart = xcalloc(1, sizeof *f->apart);
+    f->n_apart = 1;
+    f->apart[0].all_namespaces = all_namespaces;
+    struct gang_term *term = &f->apart[0].term;
+    term->items = xcalloc(1, sizeof *term->items);
+    term->n = 1;
+    term->items[0].key = xstrdup(key);
+    term->items[0].op = MATCH_EXISTS;
+    return f;
+}
+
+static size_t keys_of(const struct world *w, const char *ns)
+{
+    const struct map *keys = labels_of(w->core, ns);
+    return keys ? map_count(keys) : 0;
+}
+
+/* ---- labels of pods ---- */
+
+static void T16_rules_of_one_namespace_take_no_labels_from_others(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    for (int i = 0; i < 200; i++) {
+        cleanup_free char *name = xasprintf("e-%d", i), *key = xasprintf("k-%d", i);
+        world_pod_set(w, apart(pod_in("evil", name, 1), key, i % 2));
+    }
+    assert_int_equal(keys_of(w, "evil"), 64);
+    world_group(w, "g", 2);
+    world_pod_set(w, apart(world_pod_facts("g-0", "g", 1), "app", false));
+    assert_int_equal(keys_of(w, "default"), 1);
+    world_free(w);
+}
+
+/* Whom a stranger's rule is about stays one kind of pod. */
+static void T16_rules_about_all_namespaces_make_no_shapes_of_others(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    world_pod_set(w, apart(pod_in("evil", "e", 1), "index", true));
+    size_t before = map_count(&w->core->shapes);
+    world_group(w, "g", 20);
+    for (int i = 0; i < 20; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i), *index = xasprintf("%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", 1);
+        gang_kvs_add(&f->labels, "index", index);
+        world_pod_set(w, f);
+    }
+    assert_int_equal(map_count(&w->core->shapes), before + 1);
+    world_free(w);
+}
+
+static void T16_labels_that_no_rule_asks_for_any_more_are_forgotten(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    world_group(w, "g", 20);
+    for (int i = 0; i < 4; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i), *index = xasprintf("%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", 1);
+        gang_kvs_add(&f->labels, "index", index);
+        world_pod_set(w, f);
+    }
+    size_t before = map_count(&w->core->shapes);
+    world_pod_set(w, apart(world_pod_facts("o", NULL, 1), "index", false));
+    assert_int_equal(map_count(&w->core->shapes), before + 4);
+    world_pod_gone(w, "o");
+    world_wait(w, SECONDS(11));
+    world_pod(w, "p", NULL, 3);
+    assert_int_equal(keys_of(w, "default"), 0);
+    assert_int_equal(map_count(&w->core->shapes), before + 1); /* that of "p" */
+    world_free(w);
+}
+
+/* Keys come and go, no more than 64 at a time: none of them is lost. */
+static void T16_a_namespace_may_ask_for_other_labels_with_time(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    for (int i = 0; i < 300; i++) {
+        cleanup_free char *name = xasprintf("p-%d", i), *key = xasprintf("k-%d", i),
+                          *old = xasprintf("p-%d", i - 30);
+        world_pod_set(w, apart(world_pod_facts(name, NULL, 1), key, false));
+        assert_non_null(map_get(labels_of(w->core, "default"), key));
+        if (i >= 30)
+            world_pod_gone(w, old);
+    }
+    world_free(w);
+}
+
+/* ---- who is woken ---- */
+
+/* Room for a few: those who have many pods are not all before the others. */
+static void T16_pods_are_woken_in_turn_by_namespace(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 40);
+    world_group(w, "g", 40);
+    world_members(w, "g", 0, 40, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    for (int i = 0; i < 100; i++) {
+        cleanup_free char *name = xasprintf("e-%d", i);
+        world_pod_set(w, pod_in("evil", name, 1));
+        world_filter_facts(w, pod_in("evil", name, 1), "n");
+    }
+    world_pod_set(w, pod_in("good", "p", 1));
+    world_filter_facts(w, pod_in("good", "p", 1), "n");
+    world_forget(w);
+    world_group_gone(w, "g");
+    world_wait(w, 0);
+    assert_true(world_nominated(w, "p@n"));
+    assert_true(w->n_nominations >= 40); /* and all the room is used */
+    world_free(w);
+}
+
+/* ---- gates ---- */
+
+static void gated_gang(struct world *w, const char *ns, const char *name, int members)
+{
+    struct gang_group_facts *g = world_group_facts(name, members);
+    free(g->ref.ns);
+    g->ref.ns = xstrdup(ns);
+    world_group_set(w, g);
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *pod = xasprintf("%s-%d", name, i);
+        struct gang_pod_facts *f = world_pod_facts(pod, name, 1);
+        free(f->ns);
+        free(f->group.ns);
+        f->ns = xstrdup(ns);
+        f->group.ns = xstrdup(ns);
+        f->gated = true;
+        world_pod_set(w, f);
+    }
+}
+
+/* 512 pods of a namespace are in sight of the autoscaler, and never get nodes. */
+static void T16_gates_are_shown_for_each_namespace(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.gates = config.show_gated = true;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 1);
+    for (int i = 0; i < 70; i++) {
+        cleanup_free char *name = xasprintf("e%d", i);
+        gated_gang(w, "evil", name, 8);
+    }
+    world_wait(w, SECONDS(15));
+    assert_int_equal(w->n_ungated, 512);
+    gated_gang(w, "good", "g", 8);
+    world_wait(w, SECONDS(15));
+    size_t own = 0;
+    for (size_t i = 0; i < w->n_ungated; i++)
+        own += strncmp(w->ungated[i], "g-", 2) == 0;
+    assert_true(own >= 8);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(T16_rules_of_one_namespace_take_no_labels_from_others),
+        cmocka_unit_test(T16_rules_about_all_namespaces_make_no_shapes_of_others),
+        cmocka_unit_test(T16_labels_that_no_rule_asks_for_any_more_are_forgotten),
+        cmocka_unit_test(T16_a_namespace_may_ask_for_other_labels_with_time),
+        cmocka_unit_test(T16_pods_are_woken_in_turn_by_namespace),
+        cmocka_unit_test(T16_gates_are_shown_for_each_namespace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
