@@ -31,7 +31,7 @@ func notHere(c cell) string {
 
 // lastly are the happenings that are waited for: they come when time has passed,
 // and are left to the end of a batch.
-var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "RESTART"}
+var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "OVERLOOKED", "RESTART"}
 
 // batchSettings give each state's gangs the times they need. A hold must be
 // longer than kube-scheduler's backoff after an error (10 s), or members that come
@@ -172,7 +172,7 @@ func (p *point) happens() {
 		happenings[p.id](p)
 		patience, again := racing[p.String()]
 		if !again {
-			patience = 30 * time.Second
+			patience = time.Minute // three holds, for a member that nobody asks about
 		}
 		for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 			if p.reached() > before {

@@ -496,7 +496,9 @@ var happenings = map[string]func(*point){
 		} // else time passes
 	},
 	"BACKOFF_OVER": func(*point) {},
-	"OVERLOOKED":   func(*point) {}, // kube-scheduler asks about others, and time passes
+	"OVERLOOKED": func(p *point) { // kube-scheduler asks about another, and time passes
+		p.c.AddPods(p, p.pod("passer-by", 0))
+	},
 	"LOOK_AGAIN": func(p *point) {
 		switch p.state {
 		case "Planned":
