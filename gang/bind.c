@@ -128,7 +128,7 @@ void stop_all(struct gang_core *core)
 
 static void send_binding(struct gang_core *core, struct pod *pod)
 {
-    fx_pod(core, GANG_BIND, pod, pod->node);
+    fx_pod(core, GANG_BIND, pod, pod->node)->pod.of_commit = pod->commit != 0;
     pod->bind_sent = core->now;
 }
 
@@ -185,6 +185,7 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         happened(core, gang, HAPPENING_LOOK_AGAIN);
     core->stats.commits++;
     gang->commits++;
+    first_begin(core, gang, core->now);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     gang_enter(core, gang, GANG_COMMITTING);
     if (express)

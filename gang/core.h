@@ -324,6 +324,8 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
 void begin_attempt(struct gang_core *core, struct gang *gang);
 /* The attempt failed: all is released, and the gang waits with jitter before the next. */
 void back_off(struct gang_core *core, struct gang *gang);
+/* A commit of it began then, and is to be finished before all else. */
+void first_begin(struct gang_core *core, struct gang *gang, usec_t since);
 /* From now on it goes behind its equals. */
 void gang_failed(const struct gang_core *core, struct gang *gang);
 /* How long the gang waits after one more failure: longer each time, with jitter. */

@@ -18,7 +18,7 @@
     X(PLANNED, "Planned", "plan made, capacity reserved, members on their way to bind")            \
     X(COMMITTING, "Committing", "quorum at bind; bindings being written")                          \
     X(PLACED, "Placed", "quorum bound; later members pass one by one")                             \
-    X(RECOVERING, "Recovering", "a commit began and the needed set was never completed since")     \
+    X(RECOVERING, "Recovering", "part of it is bound; the needed rest is started together")        \
     X(BACKED_OFF, "BackedOff", "the last attempt timed out or was refused")                        \
     X(DONE, "Done", "all members finished")
 
@@ -160,6 +160,7 @@ struct gang_effect {
                                * NULL to leave it; else NULL */
             const char *text; /* TELL; else NULL */
             int64_t version;  /* TELL: of the pod that was known then; else 0 */
+            bool of_commit;   /* BIND: one of a gang's commit, to be marked (GANG_COMMIT_MARK) */
         } pod;                /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, TELL */
         struct gang_status status;
         struct {

@@ -112,6 +112,10 @@ struct gang_node_facts {
 /* muster's own scheduling gate on a pod, see gang/gates.c. */
 #define GANG_GATE "muster.dev/plan"
 
+/* The annotation that a Binding of a commit puts on the pod; its value is the pod's UID, so one
+ * that comes from a template or a copy says nothing. */
+#define GANG_COMMIT_MARK "muster.dev/commit"
+
 struct gang_pod_facts {
     char *ns, *name, *uid;
     int64_t version; /* metadata.resourceVersion; 0: none, or it is no number */
@@ -123,6 +127,8 @@ struct gang_pod_facts {
     bool unschedulable; /* kube-scheduler tried it last in vain (condition PodScheduled) */
     char *short_of;  /* the one resource that condition says nodes lack, in words of kube-scheduler
                       * alone; NULL: none, several, or a gang is named */
+    bool committed;  /* muster bound it in a gang's commit (GANG_COMMIT_MARK), */
+    usec_t bound_at; /* and when condition PodScheduled became True; 0: not known */
     uint64_t said;   /* digest of the words of that condition; 0: none */
     bool said_alone; /* they are kube-scheduler's alone: no gang is named */
     int32_t priority;

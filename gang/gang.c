@@ -135,6 +135,7 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
         break;
     case GANG_EV_SYNCED:
         core->synced = true;
+        core->synced_at = core->now;
         passing_synced(core);
         map_for_each (e, &core->pods)
             nomination_note(core, e->value); /* nodes may have come after pods */

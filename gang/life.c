@@ -17,6 +17,11 @@
 
 /* A plan of a Recovering gang has at least the time of so many holds. */
 #define RECOVERY_HOLDS 3
+/* An unfinished commit goes before all others for so long. Longer would be of use to whoever sees
+ * to it that his are never finished. */
+#define FIRST_LIMIT (300 * USEC_PER_SEC)
+/* For so long after the start Bindings of an earlier life may still arrive. */
+#define EARLIER_LIFE (90 * USEC_PER_SEC)
 /* Of config.assemble, after the first member, however often others come. */
 #define HOPE_MAX 10
 
@@ -159,6 +164,50 @@ static void hope(struct gang_core *core, struct gang *gang)
     }
 }
 
+/* ---- unfinished commits ---- */
+
+void first_begin(struct gang_core *core, struct gang *gang, usec_t since)
+{
+    if (gang->first_since)
+        return; /* the rest of one that began before */
+    gang->first_since = since > 0 ? since : 1;
+    gang->first = core->now < since + FIRST_LIMIT;
+    if (gang->first)
+        timer_set(core, &gang->timers[TIMER_FIRST], since + FIRST_LIMIT);
+    keep_moved(core, gang);
+    gang_touch(core, gang);
+}
+
+/* It is whole, or nothing of it is bound. */
+static void first_end(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->first_since)
+        return;
+    gang->first_since = 0;
+    gang->first = false;
+    timer_stop(core, &gang->timers[TIMER_FIRST]);
+    order_note(core, gang);
+}
+
+/*
+ * Bound members of a gang that is not whole: an earlier life of muster may have died in its commit.
+ * Its Bindings are marked, and the condition says when each was done. Whoever may write annotations
+ * can forge the mark: only pods that were bound within FIRST_LIMIT of a start of muster are looked
+ * at, and all it is good for is the first place until then.
+ */
+static void find_unfinished(struct gang_core *core, struct gang *gang)
+{
+    usec_t age = FIRST_LIMIT;
+    if (gang->first_since || core->now - core->synced_at > EARLIER_LIFE)
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->committed && pod->facts->bound_at && pod->charge == CHARGE_ASSIGNED &&
+            core->newest - pod->facts->bound_at < age)
+            age = core->newest - pod->facts->bound_at;
+    if (age < FIRST_LIMIT)
+        first_begin(core, gang, core->now - age);
+}
+
 /* ---- attempts ---- */
 
 /* The longest of its PodGroups': none of them asked for less than that. Any tenant may write it,
@@ -241,6 +290,7 @@ static void starve_later(struct gang_core *core, struct gang *gang)
 static void place(struct gang_core *core, struct gang *gang)
 {
     end_attempt(core, gang);
+    first_end(core, gang);
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     end_hope(core, gang);
     evidence_forget(core, gang);
@@ -399,6 +449,10 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
         gang_count(core, gang); /* those that are evicted do not count */
     }
     bool some = t->bound + t->binding > 0;
+    if (some)
+        find_unfinished(core, gang);
+    else
+        first_end(core, gang);
     int missing = unit_lacks(gang->root, STAGE_EXISTS);
     const struct unit *beyond = needs_beyond_maximum(gang);
     const struct pod *invalid = invalid_member(core, gang);
@@ -565,7 +619,7 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     core->stats.attempts_timed_out++;
     gang_count(core, gang);
     reason_set(gang, REASON_SCHEDULE_TIMEOUT, reason_timeout(gang, attempt_timeout(core, gang)));
-    if (recovering) { /* it stays first in line */
+    if (recovering) { /* a part of it is bound: it does not begin anew */
         pause_attempts(core, gang);
     } else {
         gang->timed_out = true;
@@ -582,6 +636,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_EXTRAS] = HAPPENING_LOOK_AGAIN,    [TIMER_EVIDENCE] = HAPPENING_LOOK_AGAIN,
         [TIMER_STATUS] = HAPPENING_LOOK_AGAIN,    [TIMER_STARVE] = HAPPENING_LOOK_AGAIN,
         [TIMER_REFRESH] = HAPPENING_LOOK_AGAIN,   [TIMER_NOTICE] = HAPPENING_LOOK_AGAIN,
+        [TIMER_FIRST] = HAPPENING_LOOK_AGAIN,
     };
     usec_t again = gang->tried_at + core->config.text_refresh;
     if (kind == TIMER_REFRESH && gang->full && again > core->now) { /* it was looked at since */
@@ -619,6 +674,10 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     case TIMER_EXTRAS:
         if (passes_singly(gang))
             slots_release(core, gang, REASON_SLOT_MOVED); /* nobody came for them */
+        break;
+    case TIMER_FIRST:
+        gang->first = false;
+        keep_moved(core, gang);
         break;
     case TIMER_NOTICE:
         tell_members(core, gang);

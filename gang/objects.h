@@ -151,6 +151,7 @@ enum timer_kind {
     TIMER_STARVE,   /* gang: it has waited too long, see keep.c */
     TIMER_REFRESH,  /* gang: it waits; its reason is looked at again, room may have shrunk */
     TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
+    TIMER_FIRST,    /* gang: its commit has been unfinished for too long to go first */
     TIMER_TURNS,    /* gang: it has places; whose turn has passed is looked at, see overlook.c */
     GANG_TIMERS,
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
@@ -418,6 +419,8 @@ struct gang {
     bool shown;         /* an autoscaler is to see its members: no gate stays */
     bool starved;       /* it waits for longer than it should, and capacity is what it lacks */
     int attempts, backoffs, commits;
+    usec_t first_since;    /* when a commit began that is not whole yet; 0: none */
+    bool first;            /* for that it goes before all others, for a while */
     int refused_in;        /* the last commit of which a Binding was refused */
     usec_t last_failure;   /* orders it behind its equals; 0: none */
     int n_held;            /* members whose bind call is held */
@@ -485,6 +488,8 @@ struct gang_core {
     char **scheduler_names;
     usec_t now;
     bool synced, stopping;
+    usec_t synced_at;
+    usec_t newest; /* the latest time in any pod: about now, by the clock of the API server */
     bool behind[GANG_WATCHES];
     usec_t behind_since;  /* when the first of them fell behind last, */
     usec_t follows_since; /* and when the last had caught up; 0: none was ever behind */

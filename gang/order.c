@@ -24,12 +24,12 @@ static int compare(int64_t a, int64_t b)
 
 static bool began_commit(const struct gang *gang)
 {
-    return gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING;
+    return gang->state == GANG_COMMITTING || (gang->state == GANG_RECOVERING && gang->first);
 }
 
 /*
- * Those whose commit began first, then priority; of equals those that have waited too long, the
- * longest first; those that failed go behind the others, then by age.
+ * Those whose commit is unfinished first, then priority; of equals those that have waited too long,
+ * the longest first; those that failed go behind the others, then by age.
  */
 static int by_merit(const struct gang *g, const struct gang *h)
 {
@@ -71,7 +71,8 @@ static int by_line(const void *a, const void *b)
 static bool stands_in_line(const struct gang *gang)
 {
     bool open = gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
-                (gang->state == GANG_ASSEMBLING && gang->hoping);
+                (gang->state == GANG_ASSEMBLING && gang->hoping) ||
+                (gang->state == GANG_RECOVERING && !gang->first);
     return open && !gang->halted && !gang->n_slots;
 }
 

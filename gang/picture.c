@@ -569,6 +569,8 @@ void take_pod_gone(struct gang_core *core, struct pod *pod)
 void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
 {
     map_remove(&core->gone_set, facts->uid); /* filter may have been ahead of the watch */
+    usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
+    core->newest = latest > core->newest ? latest : core->newest;
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (pod && facts->part) {
         gang_pod_facts_free(facts);

@@ -21,7 +21,7 @@
     X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CDLR", "AWPLRB", "AWPLRD", "counts; completes the plan, or fills the slot that was expected for it; beyond the needed ones it is an extra") \
     X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "its slot is free and its held call answered; the plan is completed with another member or undone whole; a Placed gang runs on") \
     X(MEMBER_ENDED, "member succeeded", "AWPLRD", "AWPLRD", "AWPCLRD", "CLRD", "LD", "CLRD", "APLRBD", "D", "counts as placed; when all have, the gang is Done") \
-    X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "is charged there, whoever bound it; what else is needed comes first in line") \
+    X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "is charged there, whoever bound it; what else is needed is started together") \
     X(MEMBER_CHANGED, "member gated, relabelled, resized or tried again", "AWP", "AWP", "AWP", "CLR", "LR", "CLR", "APB", "D", "is counted anew; without its place the plan is completed or undone whole") \
     X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "is judged anew: refused with the field's name, or needed members are counted anew") \
     X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "nothing is planned without it; what is bound runs on") \
@@ -38,7 +38,7 @@
     X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "L", "R", "BR", "D", "stays charged; the pod is read, and the same Binding sent again") \
     X(HOPE_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "what was reserved for them is free; those that exist are told how many are missing") \
     X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "all held calls are answered together; the plan stays and the members come again") \
-    X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one stays first in line") \
+    X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one keeps its state") \
     X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "the next attempt begins") \
     X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "CP", "C", "L", "R", "BP", "D", "the gang is tried again, or told about again") \
     X(RESTART, "muster was started", "AWPLRD", "", "", "", "", "", "", "", "everything is rebuilt from the API: bound members first, then plans")

@@ -285,6 +285,9 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
         f->said = hash_text(HASH_START, message);
         f->said_alone = !strstr(message, "gang ");
     }
+    struct err ignored;
+    if (str_eq(field_peek(scheduled, "status", NULL), "True"))
+        (void)field_time(scheduled, "lastTransitionTime", &f->bound_at, &ignored);
     return 0;
 }
 
@@ -364,6 +367,7 @@ struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err)
     decode_labels(meta.json, f);
     decode_owners(meta.json, f);
     decode_link(pod, &meta, f);
+    f->committed = str_eq(field_peek(meta.json, "annotations", GANG_COMMIT_MARK, NULL), f->uid);
     decode_body(pod, f);
     return f;
 }

@@ -141,7 +141,8 @@ STRICT(pod_spec, {1, OBJECTS, "volumes", &pod_volume}, {2, OBJECTS, "containers"
        {40, OBJECT, "resources", &resources}, {42, OBJECT, "workloadRef", &opaque},
        {43, OBJECT, "schedulingGroup", &scheduling_group});
 MESSAGE(pod_condition, {1, STRING, "type", NULL}, {2, STRING, "status", NULL},
-        {5, STRING, "reason", NULL}, {6, STRING, "message", NULL});
+        {4, TIME, "lastTransitionTime", NULL}, {5, STRING, "reason", NULL},
+        {6, STRING, "message", NULL});
 MESSAGE(pod_status, {1, STRING, "phase", NULL}, {2, OBJECTS, "conditions", &pod_condition},
         {8, OBJECTS, "containerStatuses", &container_status},
         {10, OBJECTS, "initContainerStatuses", &container_status},

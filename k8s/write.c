@@ -93,6 +93,7 @@ struct order *order_new(const struct gang_effect *e)
         o->nominates = e->kind == GANG_NOMINATE || (e->kind == GANG_UNGATE && o->node);
         o->text = xstrdup_null(e->pod.text);
         o->version = e->pod.version;
+        o->of_commit = e->pod.of_commit;
         return o;
     case GANG_STATUS:
         copy_status(o, &e->status);

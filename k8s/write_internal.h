@@ -22,6 +22,7 @@ struct order {
     enum gang_effect_kind kind;
     char *ns, *name, *uid;
     char *node;          /* BIND, NOMINATE, UNGATE */
+    bool of_commit;      /* BIND: the pod is marked */
     bool nominates;      /* node is the nomination to be written; NULL clears it */
     char *api_group;     /* STATUS, EVENT of a PodGroup */
     char *api_version;   /* EVENT of what is neither that nor of the core group */

@@ -54,6 +54,10 @@ void bind_send(struct flight *f)
         json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}", "apiVersion", "v1", "kind",
                   "Binding", "metadata", "namespace", o->ns, "name", o->name, "uid", o->uid,
                   "target", "apiVersion", "v1", "kind", "Node", "name", o->node);
+    /* The API server copies a Binding's annotations to the pod (assignPod). */
+    if (o->of_commit)
+        json_object_set_new(json_object_get(body, "metadata"), "annotations",
+                            json_pack("{s:s}", GANG_COMMIT_MARK, o->uid));
     cleanup_free char *text = json_dumps(body, JSON_COMPACT);
     flight_send(f,
                 &(struct client_request){.verb = "create",

@@ -165,6 +165,8 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, deleting),
     BOOL(gang_pod_facts, unschedulable),
     TEXT(gang_pod_facts, short_of),
+    BOOL(gang_pod_facts, committed),
+    I64(gang_pod_facts, bound_at),
     I64(gang_pod_facts, said),
     BOOL(gang_pod_facts, said_alone),
     I32(gang_pod_facts, priority),
@@ -323,9 +325,10 @@ static const struct record_field bind_reply_fields[] = {
     PART(gang_effect, bind_reply, error, TEXT),
 };
 static const struct record_field effect_pod_fields[] = {
-    PART(gang_effect, pod, ns, TEXT),   PART(gang_effect, pod, name, TEXT),
-    PART(gang_effect, pod, uid, TEXT),  PART(gang_effect, pod, node, TEXT),
-    PART(gang_effect, pod, text, TEXT), PART(gang_effect, pod, version, I64),
+    PART(gang_effect, pod, ns, TEXT),        PART(gang_effect, pod, name, TEXT),
+    PART(gang_effect, pod, uid, TEXT),       PART(gang_effect, pod, node, TEXT),
+    PART(gang_effect, pod, text, TEXT),      PART(gang_effect, pod, version, I64),
+    PART(gang_effect, pod, of_commit, BOOL),
 };
 static const struct record_field status_fields[] = {
     OWNED(gang_status, ref, &whole_ref),

@@ -275,6 +275,8 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     f->unschedulable = t->unschedulable;
     if (t->unschedulable && t->plain)
         f->short_of = xstrdup(op_get(&t->spec, A_GPUS, 0) ? "nvidia.com/gpu" : "cpu");
+    f->committed = t->committed;
+    f->bound_at = t->node >= 0 ? t->bound_at / USEC_PER_SEC * USEC_PER_SEC : 0;
     f->said = (uint64_t)t->said;
     f->said_alone = t->said && t->said != SAID_GANG;
     f->controlled = !op_has(&t->spec, A_BARE);

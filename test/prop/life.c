@@ -70,7 +70,7 @@ static void requests_orphaned(struct model *m, int32_t landed)
         if (r->read || !t->exists || t->serial != r->serial || t->node >= 0)
             continue;
         if (landed >> (bit++ & 31) & 1)
-            pod_bound(m, r->pod, r->node);
+            pod_bound_by_us(m, r->pod, r->node);
         else
             t->lost = r->node, t->lost_sent = r->sent;
         if (pod_group(t) >= 0)

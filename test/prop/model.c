@@ -429,6 +429,7 @@ static void see_binding(struct model *m, const struct gang_effect *e, size_t cou
     else if (first && t->call_node == n)
         oracle_let(m, p, n, call_of(m, t->call));
     t->sent_to = n;
+    t->of_commit = e->pod.of_commit;
     oracle_binding(m, p, n);
 }
 

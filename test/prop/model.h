@@ -56,7 +56,10 @@ struct pod_truth {
     bool overtaken;   /* and the watch has shown, with it, what was before */
     bool lift_asked;  /* this core has asked for its gate to be lifted */
     int sent_to;      /* node of its last Binding; -1 */
-    usec_t sent_at;   /* and when */
+    bool of_commit;   /* that was one of a commit, */
+    bool committed;   /* and it was done: the mark is on the pod */
+    usec_t bound_at;
+    usec_t sent_at; /* and when */
 
     /* kube-scheduler */
     enum sleep sleep;
@@ -233,6 +236,8 @@ void objects_show_all(struct model *m);
 void objects_notice(struct model *m);
 /* The pod is bound by whoever it was. */
 void pod_bound(struct model *m, int p, int n);
+/* By a Binding of muster's. */
+void pod_bound_by_us(struct model *m, int p, int n);
 void group_excuse(struct model *m, int g);
 /* kube-scheduler refuses the node, which has room, to pods of the group that need as much as this
  * one. Muster may believe it for a while, of that node and such pods. */

@@ -505,8 +505,15 @@ static void do_resize(struct model *m, const struct op *op)
 void pod_bound(struct model *m, int p, int n)
 {
     m->pods[p].node = n;
+    m->pods[p].bound_at = m->now;
     m->pods[p].dirty = CHANGED;
     wake_pods(m, false);
+}
+
+void pod_bound_by_us(struct model *m, int p, int n)
+{
+    pod_bound(m, p, n);
+    m->pods[p].committed = m->pods[p].of_commit;
 }
 
 static void do_assign(struct model *m, const struct op *op)

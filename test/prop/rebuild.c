@@ -211,7 +211,16 @@ static bool asks_no_more(const struct ask *a, const struct ask *b)
     return b->alike && a->pods <= b->pods && (b->nodes & ~a->nodes) == 0 && a->apart <= b->apart;
 }
 
-/* A plain gang of its own PodGroup, with nothing bound. */
+/* A Binding of a commit of muster's has bound one of its members: it may go first for a while. */
+static bool has_mark(const struct model *m, int g)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g && m->pods[p].committed)
+            return true;
+    return false;
+}
+
+/* A plain gang of its own PodGroup, of which no commit was cut short. */
 static bool comparable(const struct model *m, const struct picture *picture, int g, struct ask *ask)
 {
     const struct op *spec = &m->groups[g].spec;
@@ -219,8 +228,8 @@ static bool comparable(const struct model *m, const struct picture *picture, int
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         if (op_has(spec, others[i]))
             return false;
-    return m->groups[g].exists && picture->bound[g] == 0 && family_of(m, g) == UINT32_C(1) << g &&
-           oracle_ask(m, UINT32_C(1) << g, ask);
+    return m->groups[g].exists && (picture->bound[g] == 0 || !has_mark(m, g)) &&
+           family_of(m, g) == UINT32_C(1) << g && oracle_ask(m, UINT32_C(1) << g, ask);
 }
 
 /* Who comes first by priority is planned first: nobody behind has room that would do for it. */

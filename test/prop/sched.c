@@ -515,7 +515,7 @@ static bool do_result(struct model *m, const struct op *op)
                                 : does || r.done ? OUTCOME_OK
                                                  : OUTCOME_REFUSED;
     if (does)
-        pod_bound(m, r.pod, r.node);
+        pod_bound_by_us(m, r.pod, r.node);
     else if (unclear && alive && t->node < 0)
         t->lost = r.node, t->lost_sent = r.sent;
     if (outcome == OUTCOME_REFUSED)
@@ -569,7 +569,7 @@ static bool do_land(struct model *m, const struct op *op)
     if (p < 0)
         return false;
     chose(m, p);
-    pod_bound(m, p, found ? found->node : m->pods[p].lost);
+    pod_bound_by_us(m, p, found ? found->node : m->pods[p].lost);
     m->pods[p].lost = -1;
     if (found)
         found->done = true;

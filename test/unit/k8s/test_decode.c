@@ -440,6 +440,58 @@ static void T06_a_pod_that_cannot_be_read_whole_is_kept(void **state)
     }
 }
 
+/* The words tell one refusal from another, and muster's from kube-scheduler's. */
+static void T03_a_condition_says_who_refused(void **state)
+{
+    (void)state;
+    static const char *const messages[] = {
+        "0/1 nodes are available: persistentvolumeclaim \"data\" not found.",
+        "0/1 nodes are available: 1 Insufficient cpu.",
+        "0/1 nodes are available: 1 gang ml/g: 2 members needed, room for 1.",
+    };
+    uint64_t said[3];
+    for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
+        cleanup_json json_t *json = parse("{" META "}");
+        json_object_set_new(json, "status",
+                            json_pack("{s:[{s:s,s:s,s:s,s:s}]}", "conditions", "type",
+                                      "PodScheduled", "status", "False", "reason", "Unschedulable",
+                                      "message", messages[i]));
+        struct err err;
+        struct gang_pod_facts *f = decode_pod(json, &err);
+        said[i] = f->said;
+        assert_int_equal(f->said_alone, i < 2);
+        gang_pod_facts_free(f);
+    }
+    assert_true(said[0] && said[0] != said[1] && said[1] != said[2]);
+    cleanup_json json_t *json = parse("{" META "}");
+    struct err err;
+    struct gang_pod_facts *f = decode_pod(json, &err);
+    assert_true(f->said == 0 && !f->said_alone);
+    gang_pod_facts_free(f);
+}
+
+/* A mark that was copied from another pod says nothing. */
+static void T08_the_mark_is_the_pods_own_uid(void **state)
+{
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        cleanup_json json_t *json = parse("{" META "}");
+        json_t *meta = json_object_get(json, "metadata");
+        const char *uid = json_string_value(json_object_get(meta, "uid"));
+        json_object_set_new(meta, "annotations",
+                            json_pack("{s:s}", GANG_COMMIT_MARK, own ? uid : "another"));
+        json_object_set_new(json, "status",
+                            json_pack("{s:[{s:s,s:s,s:s}]}", "conditions", "type", "PodScheduled",
+                                      "status", "True", "lastTransitionTime",
+                                      "1970-01-01T01:00:00Z"));
+        struct err err;
+        struct gang_pod_facts *f = decode_pod(json, &err);
+        assert_int_equal(f->committed, own);
+        assert_int_equal(f->bound_at, 3600 * USEC_PER_SEC);
+        gang_pod_facts_free(f);
+    }
+}
+
 static void a_condition_says_what_nodes_lack(void **state)
 {
     (void)state;
@@ -562,6 +614,8 @@ int main(void)
         cmocka_unit_test(priority_classes_are_read),
         cmocka_unit_test(errors_name_the_object_and_the_field),
         cmocka_unit_test(a_condition_says_what_nodes_lack),
+        cmocka_unit_test(T03_a_condition_says_who_refused),
+        cmocka_unit_test(T08_the_mark_is_the_pods_own_uid),
         cmocka_unit_test(T06_a_pod_beyond_the_bounds_is_charged),
         cmocka_unit_test(T06_a_pod_that_cannot_be_read_whole_is_kept),
     };

@@ -51,7 +51,6 @@ static const char *const left_out[] = {
     "status.qosClass",
     "status.observedGeneration",
     "status.conditions[].lastProbeTime",
-    "status.conditions[].lastTransitionTime",
     "status.containerStatuses[].image",
     "status.containerStatuses[].imageID",
     "status.containerStatuses[].lastState",

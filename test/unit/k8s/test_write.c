@@ -23,6 +23,25 @@ static void binding_names_pod_uid_and_node(void **state)
     assert_string_equal(field_peek(body, "target", "name", NULL), "n1");
 }
 
+static void T08_a_binding_of_a_commit_marks_the_pod(void **state)
+{
+    struct fixture *x = *state;
+    fake_answer(x->api, BINDING, 201, "{\"kind\":\"Status\"}");
+    struct gang_effect e = {.kind = GANG_BIND};
+    e.pod.ns = "ns";
+    e.pod.name = "p";
+    e.pod.uid = "u1";
+    e.pod.node = "n1";
+    for (int i = 0; i < 2; i++) {
+        e.pod.of_commit = i == 0;
+        apply(x, &e);
+        run_until(x, !writer_busy(x->writer));
+        cleanup_json json_t *body = body_of(x, BINDING, (size_t)i);
+        const char *mark = field_peek(body, "metadata", "annotations", GANG_COMMIT_MARK, NULL);
+        assert_true(str_eq(mark, i == 0 ? "u1" : NULL)); /* the pod's own UID */
+    }
+}
+
 static void C06_outcome_of_a_binding_is_definite_only_when_it_is(void **state)
 {
     struct fixture *x = *state;
@@ -683,6 +702,7 @@ int main(void)
     log_setup(LOG_ERROR, LOG_TEXT);
     const struct CMUnitTest tests[] = {
         TEST(binding_names_pod_uid_and_node),
+        TEST(T08_a_binding_of_a_commit_marks_the_pod),
         TEST(C06_outcome_of_a_binding_is_definite_only_when_it_is),
         TEST(a_binding_without_an_answer_is_unclear),
         TEST(bindings_are_written_in_order),
