@@ -4,14 +4,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 
-/* A decimal number of up to 18 significant digits, times 10^exp10 times 2^exp2. */
-struct decimal {
-    __int128 digits;
-    int exp10;
-    int exp2;
-    bool negative;
-    bool sticky; /* non-zero digits were dropped: the true value is a little larger */
-};
+#define ONE INT64_C(1000000000000000000) /* decimals are kept as so many parts of one */
 
 static const struct suffix {
     const char *text;
@@ -22,35 +15,20 @@ static const struct suffix {
     {"Gi", 0, 30}, {"Ti", 0, 40}, {"Pi", 0, 50}, {"Ei", 0, 60},
 };
 
-static const char *scan_digits(const char *p, struct decimal *d, bool *any)
-{
-    bool fraction = false;
-    for (;; p++) {
-        if (*p == '.' && !fraction) {
-            fraction = true;
-            continue;
-        }
-        if (!isdigit((unsigned char)*p))
-            return p;
-        *any = true;
-        if (d->digits < (__int128)100000000000000000LL) {
-            d->digits = d->digits * 10 + (*p - '0');
-            if (fraction)
-                d->exp10--;
-        } else {
-            d->sticky |= *p != '0';
-            if (!fraction)
-                d->exp10++;
-        }
-    }
-}
+/* A number without its sign: times 2^exp2. */
+struct number {
+    __int128 whole; /* beyond INT64_MAX it counts no further */
+    __int128 parts; /* of ONE */
+    bool more;      /* decimals that are no whole part are not all zero */
+    int exp2;
+};
 
-static bool scan_suffix(const char *p, struct decimal *d)
+static bool scan_suffix(const char *p, int *exp10, int *exp2)
 {
     for (size_t i = 0; i < ARRAY_SIZE(suffixes); i++)
         if (strcmp(p, suffixes[i].text) == 0) {
-            d->exp10 += suffixes[i].exp10;
-            d->exp2 = suffixes[i].exp2;
+            *exp10 = suffixes[i].exp10;
+            *exp2 = suffixes[i].exp2;
             return true;
         }
     if (*p != 'e' && *p != 'E')
@@ -59,47 +37,64 @@ static bool scan_suffix(const char *p, struct decimal *d)
     long e = strtol(p + 1, &end, 10);
     if (end == p + 1 || *end || isspace((unsigned char)p[1]) || e < -1000 || e > 1000)
         return false;
-    d->exp10 += (int)e;
+    *exp10 = (int)e;
     return true;
 }
 
-/* digits * 10^exp10 * 2^exp2 * scale, rounded away from zero, capped at int64. */
-static int64_t evaluate(struct decimal d, int64_t scale)
+static __int128 next_digit(__int128 whole, int digit)
 {
-    if (d.digits == 0)
-        return 0;
-    const __int128 cap = INT64_MAX;
-    /* Multiply first, so that nothing is lost; beyond `huge` no division below can bring the
-     * value back under the cap (18 fraction digits at the most). */
-    const __int128 huge = cap * 1000000000000000000LL;
-    __int128 v = d.digits * scale;
-    for (; d.exp2 > 0 && v <= huge; d.exp2--)
-        v *= 2;
-    for (; d.exp10 > 0 && v <= huge; d.exp10--)
-        v *= 10;
-    for (; d.exp10 < 0 && v > 0; d.exp10++) {
-        d.sticky |= v % 10 != 0;
-        v /= 10;
+    return whole > INT64_MAX ? whole : whole * 10 + digit;
+}
+
+/* Puts the digits (with a dot among them, maybe) on both sides of the point, which is `point`
+ * digits behind the first one. */
+static void put_digits(struct number *x, const char *p, size_t n, int64_t point)
+{
+    int64_t unit = ONE / 10;
+    for (; point < 0 && unit > 0; point++)
+        unit /= 10;
+    for (size_t i = 0; i < n; i++) {
+        if (p[i] == '.')
+            continue;
+        int digit = p[i] - '0';
+        if (point-- > 0) {
+            x->whole = next_digit(x->whole, digit);
+            continue;
+        }
+        x->parts += (__int128)unit * digit;
+        x->more |= unit == 0 && digit;
+        unit /= 10;
     }
-    if (d.sticky)
-        v++;
-    if (v > cap)
-        v = cap;
-    return d.negative ? -(int64_t)v : (int64_t)v;
+    for (; point > 0 && x->whole > 0 && x->whole <= INT64_MAX; point--)
+        x->whole = next_digit(x->whole, 0);
+}
+
+/* Rounded up and capped. Nothing overflows: `whole` is below 2^67 and exp2 at most 60, and what is
+ * scaled is below the cap. */
+static int64_t evaluate(const struct number *x, int64_t scale)
+{
+    const __int128 factor = (__int128)1 << x->exp2;
+    __int128 parts = x->parts * factor, whole = x->whole * factor + parts / ONE;
+    if (whole > INT64_MAX)
+        return INT64_MAX;
+    parts = parts % ONE * scale;
+    whole = whole * scale + parts / ONE;
+    whole += x->more || parts % ONE != 0;
+    return whole > INT64_MAX ? INT64_MAX : (int64_t)whole;
 }
 
 int quantity_parse(const char *text, int64_t scale, int64_t *ret, struct err *err)
 {
-    struct decimal d = {0};
-    const char *p = text;
-    if (*p == '+' || *p == '-')
-        d.negative = *p++ == '-';
-    bool any = false;
-    p = scan_digits(p, &d, &any);
-    if (!any || !scan_suffix(p, &d))
+    struct number x = {0};
+    int exp10 = 0;
+    const char *p = text + (*text == '+' || *text == '-');
+    size_t whole = strspn(p, "0123456789"), dot = p[whole] == '.';
+    size_t decimals = dot ? strspn(p + whole + 1, "0123456789") : 0, n = whole + dot + decimals;
+    if (whole + decimals == 0 || !scan_suffix(p + n, &exp10, &x.exp2))
         return err_set(err, ERR_INVALID, "\"%.40s\" is not a quantity (such as 2, 500m or 16Gi)",
                        text);
-    *ret = evaluate(d, scale);
+    put_digits(&x, p, n, (int64_t)whole + exp10);
+    *ret = *text == '-' ? -evaluate(&x, scale) : evaluate(&x, scale);
     return 0;
 }
 

@@ -45,6 +45,9 @@ static void quantities_are_read_as_kubernetes_reads_them(void **state)
         {"123456789012345678901234567890", 1, INT64_MAX},
         {"0.0000000000000000000000001", 1, 1},
         {"1e-3", 1000, 1},
+        {"9223372036854775807", 1, INT64_MAX}, /* all 19 digits count */
+        {"9223372036854775807m", 1000, INT64_MAX},
+        {"1234567890123456789", 1, INT64_C(1234567890123456789)},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         int64_t got;
@@ -189,6 +192,8 @@ static void errors_gather_context(void **state)
     for (int i = 0; i < 100; i++)
         err_wrap(&err, "a rather long context number %d", i);
     assert_true(strlen(err.text) < sizeof err.text);
+    err_set(&err, ERR_INVALID, "key \"%s\"", "a\nb\x1b[1m\xff\xc3\xbc");
+    assert_string_equal(err.text, "key \"a?b?[1m?\xc3\xbc\""); /* fit to be shown */
     assert_int_equal(err_set(NULL, ERR_IO, "nobody asks"), -1);
 }
 
