@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "base/utf8.h"
+
 int err_set(struct err *err, enum err_code code, const char *fmt, ...)
 {
     if (!err)
@@ -14,6 +16,7 @@ int err_set(struct err *err, enum err_code code, const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(err->text, sizeof err->text, fmt, ap);
     va_end(ap);
+    utf8_clean(err->text);
     return -1;
 }
 
@@ -35,6 +38,7 @@ int err_wrap(struct err *err, const char *fmt, ...)
         rest = sizeof err->text - 1 - used;
     memcpy(err->text + used, old, rest);
     err->text[used + rest] = '\0';
+    utf8_clean(err->text);
     return -1;
 }
 

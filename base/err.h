@@ -9,6 +9,8 @@
  *     if (file_read(path, &text, err) < 0)
  *         return err_wrap(err, "kubeconfig %s", path);
  *
+ * The text is one line of UTF-8 without control characters, whatever it quotes.
+ *
  * Library code does not log; whoever handles the error logs it, once.
  */
 #ifndef MUSTER_BASE_ERR_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * utf8.h - how many bytes the next character takes, after RFC 3629 (no surrogates, no overlong
- * forms, nothing above U+10FFFF).
+ * forms, nothing above U+10FFFF), and texts that may be shown.
  */
 #ifndef MUSTER_BASE_UTF8_H
 #define MUSTER_BASE_UTF8_H
@@ -31,5 +31,9 @@ static inline size_t utf8_len(const char *p, const char *end)
         return 4;
     return 0;
 }
+
+/* Replaces control characters and what is no UTF-8 by '?', in place: one line that may be printed
+ * and written to the API, whatever was put into it. */
+void utf8_clean(char *text);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "base/duration.h"
 #include "base/likeness.h"
+#include "base/utf8.h"
 #include "config/config_internal.h"
 
 /* What kube-scheduler's own timeout must leave beside a hold: the reply has to arrive in time. */
@@ -151,6 +152,7 @@ void config_mistake(struct config_loading *l, const char *where, const char *fmt
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    utf8_clean(text);
     buf_printf(l->mistakes, "%s: %s\n", where, text);
     l->failed = true;
 }

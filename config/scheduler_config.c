@@ -14,6 +14,7 @@
 
 #include "base/duration.h"
 #include "base/likeness.h"
+#include "base/utf8.h"
 
 /* kube-scheduler's DefaultExtenderTimeout */
 #define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)
@@ -40,6 +41,7 @@ static void finding(struct judge *j, enum severity severity, const yaml_node_t *
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
+    utf8_clean(text);
     if (severity == IS_ERROR && j->report->errors == 0)
         j->report->error_at = j->report->text.len;
     buf_printf(&j->report->text, "%s:%zu: %s: %s\n", j->path, at ? at->start_mark.line + 1 : 1,

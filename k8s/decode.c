@@ -174,7 +174,6 @@ static struct gang_group_facts *group_facts(const struct dialect *dialect, const
     bad->min_member = f->min_member;
     bad->min_field = f->min_field;
     bad->parent = STEAL(f->parent);
-    field_clean(err.text);
     bad->invalid = xstrdup(err.text);
     gang_group_facts_free(f);
     return bad;
@@ -200,7 +199,6 @@ struct gang_group_facts *decode_group_part(const struct dialect *dialect, const 
     struct gang_group_facts *f = new_group(dialect, meta.name, &meta);
     f->uid = xstrdup(meta.uid ? meta.uid : "");
     f->invalid = xasprintf("it cannot be read: %s", why->text);
-    field_clean(f->invalid);
     return f;
 }
 

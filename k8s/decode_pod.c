@@ -6,6 +6,8 @@
  */
 #include "base/hash.h"
 #include "k8s/decode.h"
+
+#include "base/utf8.h"
 #include "k8s/decode_internal.h"
 
 /* ---- what is not in the facts ---- */
@@ -16,7 +18,7 @@ static void note_invalid(struct gang_pod_facts *f, const char *text)
     if (f->invalid)
         return;
     f->invalid = xasprintf("pod %s/%s: %s", f->ns, f->name, text);
-    field_clean(f->invalid);
+    utf8_clean(f->invalid);
 }
 
 void decode_invalid(struct gang_pod_facts *f, const struct err *err)

@@ -194,19 +194,6 @@ int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struc
     return 0;
 }
 
-void field_clean(char *text)
-{
-    const char *end = text + strlen(text);
-    for (char *p = text; *p;) {
-        size_t n = utf8_len(p, end);
-        if (n == 0 || (unsigned char)*p < ' ' || *p == 0x7f) {
-            *p = '?';
-            n = 1;
-        }
-        p += n;
-    }
-}
-
 const char *field_quote(const char *value, char buf[FIELD_QUOTED])
 {
     enum { MOST = FIELD_QUOTED - 8 }; /* room for quotes, dots and NUL */
@@ -219,7 +206,7 @@ const char *field_quote(const char *value, char buf[FIELD_QUOTED])
         p += n;
     }
     snprintf(buf, FIELD_QUOTED, "\"%.*s%s\"", (int)(p - value), value, p < end ? "..." : "");
-    field_clean(buf);
+    utf8_clean(buf);
     return buf;
 }
 

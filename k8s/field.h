@@ -44,8 +44,6 @@ int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struc
 /* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
 #define FIELD_QUOTED 96
 const char *field_quote(const char *value, char buf[FIELD_QUOTED]);
-/* The same for a whole text, in place: what may be written to the API. */
-void field_clean(char *text);
 
 /* The string at path "a" or "a.b" keys given one by one and closed by NULL; NULL when anything on
  * the way is absent or of another type. */

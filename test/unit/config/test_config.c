@@ -326,6 +326,14 @@ static void every_mistake_is_named_with_its_line(void **state)
     }
 }
 
+static void a_mistake_is_one_line_whatever_it_quotes(void **state)
+{
+    (void)state;
+    struct config *c;
+    cleanup_free char *got = load("\"a\\nb\\e\": 1\n", &c);
+    assert_string_equal(got, "FILE:1: a?b?: unknown key; \"muster serve --help\" lists them all\n");
+}
+
 static void broken_yaml_has_its_line(void **state)
 {
     (void)state;
@@ -459,6 +467,7 @@ int main(void)
         cmocka_unit_test(a_kind_of_workload_is_taken_apart),
         cmocka_unit_test(lists_have_defaults_that_can_be_emptied),
         cmocka_unit_test(every_mistake_is_named_with_its_line),
+        cmocka_unit_test(a_mistake_is_one_line_whatever_it_quotes),
         cmocka_unit_test(broken_yaml_has_its_line),
         cmocka_unit_test(truncation_anywhere_is_survived),
         cmocka_unit_test(a_missing_file_is_named),
