@@ -72,10 +72,12 @@ static bool renew_pem(struct kubeconfig_pem *pem)
     cleanup_free char *text = xmalloc(PEM_MAX);
     size_t len = fread(text, 1, PEM_MAX, f);
     fclose(f);
+    text = xrealloc(text, len + 1);
+    text[len] = '\0';
     if (len == 0 || (len == pem->len && memcmp(text, pem->data, len) == 0))
         return false;
     free(pem->data);
-    pem->data = xstrndup(text, len);
+    pem->data = STEAL(text); /* with whatever is in it: DER has zeros */
     pem->len = len;
     return true;
 }
@@ -167,6 +169,13 @@ static int find_named(const json_t *config, const char *list, const char *kind, 
     return err_set(err, ERR_NOT_FOUND, "there is no \"%s\" in %s", name, list);
 }
 
+/* Behind the scheme, which is one that we speak. */
+static bool has_host(const char *url)
+{
+    size_t scheme = strncmp(url, "https://", 8) == 0 ? 8 : strncmp(url, "http://", 7) == 0 ? 7 : 0;
+    return scheme && url[scheme] && url[scheme] != '/';
+}
+
 static int read_cluster(const char *file, const json_t *cluster, struct kubeconfig *kc,
                         struct err *err)
 {
@@ -176,10 +185,10 @@ static int read_cluster(const char *file, const json_t *cluster, struct kubeconf
         field_bool(cluster, "insecure-skip-tls-verify", &kc->insecure, err) < 0 ||
         read_pem(file, cluster, "certificate-authority", &kc->ca, err) < 0)
         return -1;
-    if (!kc->server || (strncmp(kc->server, "https://", 8) && strncmp(kc->server, "http://", 7)))
+    if (!kc->server || !has_host(kc->server))
         return err_set(err, ERR_INVALID, "server must be an http:// or https:// address");
     size_t len = strlen(kc->server);
-    while (len > 0 && kc->server[len - 1] == '/')
+    while (kc->server[len - 1] == '/')
         kc->server[--len] = '\0';
     return 0;
 }

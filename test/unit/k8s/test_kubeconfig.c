@@ -14,14 +14,19 @@
 
 static char dir[] = "/tmp/muster-kubeconfig-XXXXXX";
 
-static char *put(const char *name, const char *text)
+static char *put_bytes(const char *name, const char *data, size_t len)
 {
     char *path = xasprintf("%s/%s", dir, name);
     FILE *f = fopen(path, "we");
     assert_non_null(f);
-    fputs(text, f);
+    assert_int_equal(fwrite(data, 1, len, f), len);
     fclose(f);
     return path;
+}
+
+static char *put(const char *name, const char *text)
+{
+    return put_bytes(name, text, strlen(text));
 }
 
 #define CONFIG(cluster, user)                                                                      \
@@ -131,6 +136,21 @@ static void certificates_are_read_again(void **state)
     kubeconfig_free(kc);
 }
 
+static void a_certificate_may_have_zeros(void **state)
+{
+    (void)state;
+    static const char der[] = {0x30, 0x01, 0x00, 0x05, 0x00, 0x07};
+    free(put_bytes("der", der, sizeof der));
+    struct kubeconfig *kc =
+        load_good(CONFIG("{server: \"https://x\", certificate-authority: der}", "{}"));
+    usec_t now = usec_now();
+    assert_true(kubeconfig_renew(kc, now));
+    assert_int_equal(kc->ca.len, sizeof der);
+    assert_memory_equal(kc->ca.data, der, sizeof der);
+    assert_false(kubeconfig_renew(kc, now + 61 * USEC_PER_SEC));
+    kubeconfig_free(kc);
+}
+
 static void mistakes_are_named(void **state)
 {
     (void)state;
@@ -142,6 +162,7 @@ static void mistakes_are_named(void **state)
         {CONFIG("{server: \"https://x\"}", "{auth-provider: {name: gcp}}"),
          "auth-provider is not supported"},
         {CONFIG("{server: \"x:6443\"}", "{}"), "cluster c: server must be"},
+        {CONFIG("{server: \"https:///\"}", "{}"), "cluster c: server must be"},
         {CONFIG("{server: \"https://x\", certificate-authority-data: \"%%\"}", "{}"),
          "certificate-authority-data is not base64"},
         {CONFIG("{server: \"https://x\"}", "{tokenFile: missing}"), "token file"},
@@ -192,6 +213,7 @@ int main(void)
         cmocka_unit_test(paths_are_relative_to_the_file),
         cmocka_unit_test(token_file_is_read_again),
         cmocka_unit_test(certificates_are_read_again),
+        cmocka_unit_test(a_certificate_may_have_zeros),
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(outside_a_pod_the_account_is_missing),
     };
