@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_internal.h - what client.c (calls, transfers of libcurl, the loop) and client_http2.c
- * (requests that share a connection) share.
+ * client_internal.h - what client.c (calls, transfers of libcurl, the loop), client_http2.c
+ * (requests that share a connection) and client_reply.c (what replies say) share.
  *
  * A call is owned by the client from client_send() until `done` has returned. It goes over one of
  * two ways: a transfer of libcurl (`easy`), or a stream of an HTTP/2 connection (`over_http2`: it
@@ -94,6 +94,8 @@ struct client_call {
 
 /* A piece of the reply; false: no more of it is wanted. */
 bool client_take_data(struct client_call *call, long status, const char *data, size_t len);
+/* The body as `done` gets it: JSON that jansson takes; protobuf as it is, but for a Status. */
+void client_make_readable(struct buf *body);
 /* Over libcurl. */
 void client_transfer(struct client_call *call);
 /* With all that is the same for every call, but for client_set_tls(). */
