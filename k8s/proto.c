@@ -391,7 +391,7 @@ static bool put_field(json_t *to, const struct field *f, const struct piece *p, 
     bool scalar = f->kind == INT || f->kind == BOOL || f->kind == SWITCH;
     if (f->kind != NOTHING && scalar != !p->data)
         return false; /* written as something else */
-    struct wire w = scalar ? wire_of("", 0) : wire_of(p->data, p->len);
+    struct wire w = p->data ? wire_of(p->data, p->len) : wire_of("", 0);
     switch (f->kind) {
     case STRING:
         if (p->len)
