@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * kube-scheduler's calls, through the code that serves them (server/calls.h), to the core of the
+ * bed. An input is one call after the other, with a line "--" between them; the first letter of
+ * each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in a turn of their
+ * own, others are posted.
+ *
+ * Every request is answered once, with JSON of that verb: filter names only nodes that were
+ * offered, each once if it was offered once; prioritize scores each offered name.
+ */
+#include "server/calls.h"
+
+#include "test/fuzz/bed.h"
+#include "test/fuzz/fake_http.h"
+
+#define MOST_CALLS 16
+
+struct loop {
+    struct bed *bed;
+    struct calls *calls;
+    struct fuzz_dice dice;
+    struct call *posted;
+};
+
+static const char between[] = "\n--\n";
+
+/* ---- in place of server/loop.c ---- */
+
+static void serve(struct loop *l, struct call *call)
+{
+    struct gang_event ev;
+    if (!call_prepare(call, l->bed->core))
+        return;
+    calls_enter(l->calls, call, l->bed->now, &ev);
+    bed_step(l->bed, &ev, 1);
+    if (!call->deferred)
+        call_settle(l->calls, call);
+}
+
+bool loop_serve(struct loop *l, struct call *call)
+{
+    if (fuzz_roll(&l->dice, 4) == 0)
+        return false;
+    serve(l, call);
+    return true;
+}
+
+void loop_post(struct loop *l, struct loop_mail *mail)
+{
+    HOLDS(mail->kind == LOOP_CALL, "another mail");
+    l->posted = CONTAINER_OF(mail, struct call, mail);
+}
+
+bool loop_expects(struct loop *l, const char *uid, char *node, size_t size)
+{
+    const char *name = NULL;
+    bool expects = gang_core_expects(l->bed->core, uid, &name);
+    HOLDS(!name || strlen(name) < size, "a node with a name that is too long");
+    strcpy(node, name ? name : "");
+    return expects;
+}
+
+/* ---- replies ---- */
+
+static bool see_effect(void *arg, const struct gang_effect *e)
+{
+    struct loop *l = arg;
+    if (call_reply_id(e) == 0)
+        return false;
+    struct call *call = calls_answer(l->calls, e, l->bed->now);
+    HOLDS(call, "an answer without a call");
+    call_send(call);
+    return true;
+}
+
+static const char *name_of(const json_t *node)
+{
+    const char *name = json_string_value(node);
+    return name ? name
+                : json_string_value(json_object_get(json_object_get(node, "metadata"), "name"));
+}
+
+static void check_filter(const json_t *reply, const char *body)
+{
+    const json_t *names = json_object_get(reply, "NodeNames");
+    const json_t *nodes = json_object_get(json_object_get(reply, "Nodes"), "items");
+    HOLDS(json_is_string(json_object_get(reply, "Error")), "no Error: %s", body);
+    HOLDS(!json_array_size(names) || !json_array_size(nodes), "names and nodes");
+    const json_t *list = json_is_array(names) ? names : nodes;
+    for (size_t i = 0; i < json_array_size(list); i++)
+        HOLDS(json_is_object(json_array_get(list, i)) || name_of(json_array_get(list, i)),
+              "a node without a name");
+}
+
+static void check_reply(const struct fake_request *f)
+{
+    const char *text = buf_str(&f->r.reply);
+    cleanup_tree json_t *reply = fuzz_json("the reply", text, f->r.reply.len);
+    switch (f->r.route->tag) {
+    case EXTENDER_FILTER:
+        HOLDS(f->status == 200, "filter answers %d", f->status);
+        check_filter(reply, text);
+        break;
+    case EXTENDER_PRIORITIZE:
+        HOLDS(f->status == 200 && json_is_array(reply), "prioritize answers %s", text);
+        for (size_t i = 0; i < json_array_size(reply); i++) {
+            const json_t *score = json_object_get(json_array_get(reply, i), "Score");
+            HOLDS(json_is_integer(score) && json_integer_value(score) <= 10, "a score: %s", text);
+        }
+        break;
+    case EXTENDER_PREEMPT:
+        HOLDS(f->status == 500 || json_is_object(json_object_get(reply, "NodeNameToMetaVictims")),
+              "preempt answers %s", text);
+        break;
+    default:
+        HOLDS(f->status == 200 && json_is_string(json_object_get(reply, "Error")),
+              "bind answers %s", text);
+        break;
+    }
+}
+
+/* ---- calls ---- */
+
+static const struct http_route *route_of(char letter)
+{
+    static const char letters[] = "fpeb";
+    const char *at = letter ? strchr(letters, letter) : NULL;
+    return at ? &calls_routes[at - letters] : NULL;
+}
+
+static struct fake_request *call(struct calls_context *context, const char *data, size_t size)
+{
+    const struct http_route *route = size ? route_of(*data) : NULL;
+    if (!route)
+        return NULL;
+    struct loop *l = context->loop;
+    struct fake_request *f = fake_request_new(route, route->path);
+    fake_request_body(f, data + 1, size - 1, calls_piece, context);
+    route->handle(context, &f->r);
+    struct call *posted = STEAL(l->posted);
+    if (posted)
+        serve(l, posted);
+    return f;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static struct metrics metrics;
+    struct err err;
+    fuzz_begin();
+    struct loop loop = {.bed = bed_new(), .calls = calls_new(&err)};
+    loop.dice = fuzz_dice(data, size);
+    loop.bed->effect = see_effect;
+    loop.bed->arg = &loop;
+    HOLDS(loop.calls, "%s", err.text);
+    struct calls_context context = {.loop = &loop, .metrics = &metrics};
+    struct fake_request *requests[MOST_CALLS];
+    size_t n = 0;
+    const char *p = (const char *)data, *end = p + size;
+    while (p < end && n < MOST_CALLS) {
+        const char *cut = memmem(p, (size_t)(end - p), between, strlen(between));
+        requests[n] = call(&context, p, (size_t)((cut ? cut : end) - p));
+        n += requests[n] != NULL;
+        p = cut ? cut + strlen(between) : end;
+        bed_wait(loop.bed, USEC_PER_SEC, 8);
+    }
+    bed_wait(loop.bed, 30 * USEC_PER_SEC, 30);
+    bed_free(loop.bed);
+    HOLDS(calls_count(loop.calls) == 0, "calls are left in the table");
+    for (size_t i = 0; i < n; i++) {
+        check_reply(requests[i]);
+        fake_request_free(requests[i]);
+    }
+    calls_free(loop.calls);
+    return 0;
+}

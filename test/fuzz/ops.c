@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Requests to the ops listener: any path with any query, answered from the core of the bed. Each
+ * has one answer, and what is said to be JSON is.
+ */
+#include "server/ops.h"
+
+#include "test/fuzz/bed.h"
+#include "test/fuzz/fake_http.h"
+
+struct loop {
+    struct query *posted;
+};
+
+void loop_post(struct loop *l, struct loop_mail *mail)
+{
+    HOLDS(mail->kind == LOOP_QUERY, "another mail");
+    l->posted = CONTAINER_OF(mail, struct query, mail);
+}
+
+struct loop_health loop_health(const struct loop *l)
+{
+    (void)l;
+    return (struct loop_health){.synced = true};
+}
+
+/* As http.c does it. */
+static const struct http_route *route_of(const char *path)
+{
+    for (size_t i = 0; i < ops_n_routes; i++) {
+        const char *want = ops_routes[i].path;
+        size_t n = strlen(want);
+        if (want[n - 1] == '/' ? strncmp(path, want, n) == 0 && path[n] && path[n] != '?'
+                               : strncmp(path, want, n) == 0 && (!path[n] || path[n] == '?'))
+            return &ops_routes[i];
+    }
+    return NULL;
+}
+
+static void answer(struct query *q, struct bed *bed)
+{
+    static struct metrics metrics;
+    struct history *history = history_new();
+    /* Something that it can say. */
+    struct gang_event tick = {.kind = GANG_EV_TICK};
+    size_t n;
+    const struct gang_effect *effects = gang_step(bed->core, bed->now, &tick, 1, &n);
+    history_effects(history, bed->now, usec_wall(), bed->core, effects, n);
+    struct ops_view view = {.core = bed->core, .history = history, .metrics = &metrics};
+    query_answer(q, &view);
+    history_free(history);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    cleanup_free char *path = fuzz_text(data, size);
+    const struct http_route *route = route_of(path);
+    if (!route)
+        return 0;
+    fuzz_begin();
+    struct bed *bed = bed_new();
+    struct loop loop = {NULL};
+    struct ops_context context = {&loop, (char *)(uintptr_t) "{}"};
+    struct fake_request *f = fake_request_new(route, path);
+    route->handle(&context, &f->r);
+    if (loop.posted)
+        answer(loop.posted, bed);
+    if (strncmp(path, "/api/", strlen("/api/")) == 0) {
+        cleanup_tree json_t *reply = fuzz_json("the reply", buf_str(&f->r.reply), f->r.reply.len);
+        HOLDS(json_is_object(reply), "a reply that is no object");
+    }
+    fake_request_free(f);
+    bed_free(bed);
+    return 0;
+}
