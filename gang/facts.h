@@ -128,7 +128,7 @@ struct gang_pod_facts {
     char *short_of;  /* the one resource that condition says nodes lack, in words of kube-scheduler
                       * alone; NULL: none, several, or a gang is named */
     bool committed;  /* muster bound it in a gang's commit (GANG_COMMIT_MARK), */
-    usec_t bound_at; /* and when condition PodScheduled became True; 0: not known */
+    usec_t bound_at; /* and when, by its status; 0: not known */
     uint64_t said;   /* digest of the words of that condition; 0: none */
     bool said_alone; /* they are kube-scheduler's alone: no gang is named */
     int32_t priority;

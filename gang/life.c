@@ -201,8 +201,8 @@ static void find_unfinished(struct gang_core *core, struct gang *gang)
     if (gang->first_since || core->now - core->synced_at > EARLIER_LIFE)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod->facts->committed && pod->facts->bound_at && pod->charge == CHARGE_ASSIGNED &&
-            core->newest - pod->facts->bound_at < age)
+        if (pod->facts->committed && !pod->commit && pod->facts->bound_at &&
+            pod->charge == CHARGE_ASSIGNED && core->newest - pod->facts->bound_at < age)
             age = core->newest - pod->facts->bound_at;
     if (age < FIRST_LIMIT)
         first_begin(core, gang, core->now - age);

@@ -287,9 +287,11 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
         f->said = hash_text(HASH_START, message);
         f->said_alone = !strstr(message, "gang ");
     }
+    /* A kubelet that rewrites the conditions leaves when it heard of the pod. */
     struct err ignored;
-    if (str_eq(field_peek(scheduled, "status", NULL), "True"))
-        (void)field_time(scheduled, "lastTransitionTime", &f->bound_at, &ignored);
+    bool bound = str_eq(field_peek(scheduled, "status", NULL), "True");
+    (void)field_time(bound ? scheduled : status, bound ? "lastTransitionTime" : "startTime",
+                     &f->bound_at, &ignored);
     return 0;
 }
 

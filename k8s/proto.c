@@ -144,7 +144,7 @@ MESSAGE(pod_condition, {1, STRING, "type", NULL}, {2, STRING, "status", NULL},
         {4, TIME, "lastTransitionTime", NULL}, {5, STRING, "reason", NULL},
         {6, STRING, "message", NULL});
 MESSAGE(pod_status, {1, STRING, "phase", NULL}, {2, OBJECTS, "conditions", &pod_condition},
-        {8, OBJECTS, "containerStatuses", &container_status},
+        {7, TIME, "startTime", NULL}, {8, OBJECTS, "containerStatuses", &container_status},
         {10, OBJECTS, "initContainerStatuses", &container_status},
         {11, STRING, "nominatedNodeName", NULL}, {14, STRING, "resize", NULL},
         {19, QUANTITIES, "allocatedResources", NULL}, {20, OBJECT, "resources", &resources});

@@ -55,6 +55,27 @@ static void T08_a_raised_minimum_keeps_its_turn(void **state)
     world_free(w);
 }
 
+/* The mark is one of this life, and its commit was finished. */
+static void T08_a_mark_of_this_life_says_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 2);
+    world_node(w, "b", 0);
+    world_group(w, "g", 2);
+    world_members(w, "g", 2, 4, 1);
+    world_try_members(w, "g", 2, 4);
+    world_all_bound(w);
+    seen_bound(w, "g-2", "g", true, MINUTES(60));
+    seen_bound(w, "g-3", "g", true, MINUTES(60));
+    assert_string_equal(world_state(w, "g"), "Placed");
+    world_group(w, "g", 4);
+    world_members(w, "g", 0, 2, 1);
+    rival_comes(w);
+    first_is(w, "rival", "g");
+    world_free(w);
+}
+
 /* The members that were added start together, as soon as it is their turn. */
 static void T08_added_members_start_together(void **state)
 {
@@ -196,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T08_a_raised_minimum_keeps_its_turn),
+        cmocka_unit_test(T08_a_mark_of_this_life_says_nothing),
         cmocka_unit_test(T08_added_members_start_together),
         cmocka_unit_test(T08_members_made_on_a_node_keep_the_turn),
         cmocka_unit_test(T08_a_commit_that_was_cut_short_goes_first),

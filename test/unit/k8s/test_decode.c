@@ -489,6 +489,11 @@ static void T08_the_mark_is_the_pods_own_uid(void **state)
         assert_int_equal(f->committed, own);
         assert_int_equal(f->bound_at, 3600 * USEC_PER_SEC);
         gang_pod_facts_free(f);
+        json_object_set_new(json, "status",
+                            json_pack("{s:s}", "startTime", "1970-01-01T02:00:00Z"));
+        f = decode_pod(json, &err);
+        assert_int_equal(f->bound_at, 7200 * USEC_PER_SEC);
+        gang_pod_facts_free(f);
     }
 }
 
