@@ -289,7 +289,8 @@ static int place_expected(struct gang_core *core, struct trial *t, struct unit *
 {
     int given = 0, missing = missing_here(unit);
     bool known = unit->like && !unit->like->limited;
-    for (; given < missing && unit->want > 0 && known; unit->want--, given++) {
+    for (; given < missing && unit->want > 0 && known && !unit_at_maximum(unit);
+         unit->want--, given++) {
         struct node *node = next_node(core, t, unit->like);
         if (!node) {
             t->culprit = t->culprit ? t->culprit : member_of(t->gang, unit);
