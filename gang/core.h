@@ -426,6 +426,8 @@ void overlook_asked(struct gang_core *core, struct pod *pod);
 void overlook_seen(struct gang_core *core, struct pod *pod, const struct gang_pod_facts *old);
 /* The member may be planned for again. */
 void overlook_end(struct gang_core *core, struct pod *pod);
+/* The gang's attempt ends in vain: its next plan prefers others to members that did not come. */
+void overlook_missed(struct gang *gang);
 /* The gang has places: overlook_look() is called each hold. */
 void overlook_watch(struct gang_core *core, struct gang *gang);
 void overlook_look(struct gang_core *core, struct gang *gang);

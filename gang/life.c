@@ -596,6 +596,7 @@ usec_t gang_pause(const struct gang_core *core, struct gang *gang)
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     end_hope(core, gang);
+    overlook_missed(gang);
     plan_drop(core, gang, gang->reason.code);
     unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);

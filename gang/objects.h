@@ -244,6 +244,7 @@ struct pod {
     bool asked;         /* filter was asked about it since muster or kube-scheduler wrote on it */
     int snubs;          /* times that it was refused unasked since it has its place, */
     bool overlooked;    /* and no plan counts on it, see overlook.c */
+    bool missed;        /* its gang's last plan failed without it: others get places first */
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */

@@ -63,7 +63,7 @@ static bool turn_has_passed(const struct gang_core *core, const struct pod *pod,
 /* It asked about somebody, or wrote about the pod, since then; and it asks about nobody now. */
 static bool queue_is_idle(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
-    bool lives = core->asked_at > since || pod->snubs;
+    bool lives = core->asked_at >= since || pod->snubs;
     return lives && core->now - core->asked_at >= core->config.hold;
 }
 
@@ -73,6 +73,7 @@ void overlook_asked(struct gang_core *core, struct pod *pod)
     pod->queued = core->now;
     pod->asked = true;
     pod->snubs = 0;
+    pod->missed = false;
     overlook_end(core, pod);
 }
 
@@ -83,7 +84,7 @@ static void overlook(struct gang_core *core, struct pod *pod)
     struct gang *gang = pod->gang;
     happened(core, gang, HAPPENING_OVERLOOKED);
     core->stats.overlooked++;
-    pod->overlooked = true;
+    pod->overlooked = pod->missed = true;
     pod->snubs = 0;
     slot_release(core, pod->slot, REASON_REFUSED_BY_SCHEDULER);
     if (pod->nominated) /* for all that is known it sleeps again */
@@ -93,6 +94,13 @@ static void overlook(struct gang_core *core, struct pod *pod)
     gang_failed(core, gang);
     gang->retry = true;
     gang_touch(core, gang);
+}
+
+void overlook_missed(struct gang *gang)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod && !slot->pod->sent && !slot->pod->held)
+            slot->pod->missed = true;
 }
 
 void overlook_end(struct gang_core *core, struct pod *pod)

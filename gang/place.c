@@ -46,14 +46,17 @@ static int by_need(const struct shape *x, const struct shape *y, int of_x, int o
     return a > b ? -1 : a < b;
 }
 
-/* Order of members: those tied to a node, then by shape, the ones that volumes limit and the one
- * with the largest needs first, then as they were created. */
+/* Order of members: those tied to a node; those that did not miss the last attempt; then by shape,
+ * the ones that volumes limit and the one with the largest needs first; then as they were created.
+ */
 static int by_size(const void *a, const void *b)
 {
     const struct pod *p = *(struct pod *const *)a, *q = *(struct pod *const *)b;
     const struct shape *x = p->shape, *y = q->shape;
     if (!p->pinned != !q->pinned)
         return p->pinned ? -1 : 1;
+    if (p->missed != q->missed)
+        return q->missed ? -1 : 1;
     if (x != y) {
         if (x->limited != y->limited)
             return x->limited ? -1 : 1;
@@ -94,7 +97,10 @@ static void trial_end(struct trial *t)
 
 static bool one_shape(const struct trial *t)
 {
-    return t->n == 0 || t->pods[0]->shape == t->pods[t->n - 1]->shape;
+    for (size_t i = 1; i < t->n; i++)
+        if (t->pods[i]->shape != t->pods[0]->shape)
+            return false;
+    return true;
 }
 
 static struct node *next_node(struct gang_core *core, struct trial *t, struct shape *shape)

@@ -68,7 +68,9 @@ struct pod_truth {
     bool unschedulable; /* its condition says that it was tried in vain, */
     bool plain;         /* in kube-scheduler's words alone */
     enum said said;     /* in which */
-    bool overlooked;    /* so says the core */
+    bool overlooked;    /* so says the core, */
+    int place;          /* or that it has a place: the node, and 1, */
+    usec_t placed_at;   /* since then */
     bool lifted;        /* its gate was just taken off, and the watch is not late */
     bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
     usec_t retry_at;    /* an error: not before this time */

@@ -583,18 +583,21 @@ static char *kept_gate(const struct model *m)
 
 struct overlooked_seen {
     bool is[PODS];
+    int place[PODS]; /* node of its slot, and 1; 0: none */
 };
 
 static void see_overlooked(void *arg, const struct gang_member_view *v)
 {
     struct overlooked_seen *seen = arg;
-    seen->is[atoi(v->facts->name + 1)] = strcmp(v->state, "Overlooked") == 0;
+    int p = atoi(v->facts->name + 1);
+    seen->is[p] = strcmp(v->state, "Overlooked") == 0;
+    seen->place[p] = v->slot ? atoi(v->slot + 1) + 1 : 0;
 }
 
-/* Nobody is overlooked for whom the scheduler has just asked, and no such member has a place. */
+/* A member is not overlooked just after the scheduler asked about it in its place. */
 static void check_overlooked(struct model *m)
 {
-    struct overlooked_seen seen = {{false}};
+    struct overlooked_seen seen = {{false}, {false}};
     for (int g = 0; g < GROUPS; g++) {
         struct gang_ref ref = facts_ref(g);
         gang_core_each_member(m->core, &ref, see_overlooked, &seen);
@@ -604,10 +607,13 @@ static void check_overlooked(struct model *m)
     }
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
-        if (seen.is[p] && !t->overlooked && t->exists && t->asked && t->asked_at > t->created &&
+        if (seen.is[p] && !t->overlooked && t->exists && t->asked && t->asked_at > t->placed_at &&
             m->now < t->asked_at + model_config(m).hold && !op_has(&t->spec, A_BARRED))
             model_fail(m, "overlooked", "p%d is overlooked, muster was asked about it just now", p);
         t->overlooked = seen.is[p];
+        if (seen.place[p] && seen.place[p] != t->place)
+            t->placed_at = m->now;
+        t->place = seen.place[p];
     }
 }
 
@@ -687,6 +693,20 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
     return family_whole(m, UINT32_C(1) << g, has);
 }
 
+/* The scheduler writes nothing about the pod and has asked about nobody since it has its place, so
+ * for muster it may be dead: the place is kept until the attempt ends. */
+static bool keeps_place_in_silence(const struct model *m, int p)
+{
+    const struct pod_truth *t = &m->pods[p];
+    if (!t->place || op_get(&t->spec, A_BARRED, 0) != 2)
+        return false;
+    usec_t since = t->named_at > t->placed_at ? t->named_at : t->placed_at;
+    for (int q = 0; q < PODS; q++)
+        if (m->pods[q].exists && m->pods[q].asked_at > since)
+            return false;
+    return true;
+}
+
 /*
  * A gang that waits for what muster cannot see, or for holds: it is planned again and again, and
  * what it keeps meanwhile is refused to others in vain. Two of them can take turns for ever.
@@ -695,6 +715,8 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
 {
     for (int p = 0; p < PODS; p++) {
         const struct op *spec = &m->pods[p].spec;
+        if (m->pods[p].exists && keeps_place_in_silence(m, p))
+            return true;
         int g = pod_group(&m->pods[p]);
         if (g < 0 || g == but || !plannable(&m->pods[p]))
             continue;

@@ -211,25 +211,28 @@ static bool asks_no_more(const struct ask *a, const struct ask *b)
     return b->alike && a->pods <= b->pods && (b->nodes & ~a->nodes) == 0 && a->apart <= b->apart;
 }
 
-/* A Binding of a commit of muster's has bound one of its members: it may go first for a while. */
-static bool has_mark(const struct model *m, int g)
+/* A commit of muster's has bound one of its members, so it may go first for a while; or the
+ * scheduler refuses one unasked, on which a plan may count, and which what it asks for leaves out.
+ */
+static bool is_odd(const struct model *m, int g)
 {
     for (int p = 0; p < PODS; p++)
-        if (m->pods[p].exists && pod_group(&m->pods[p]) == g && m->pods[p].committed)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            (m->pods[p].committed || op_has(&m->pods[p].spec, A_BARRED)))
             return true;
     return false;
 }
 
-/* A plain gang of its own PodGroup, of which no commit was cut short. */
-static bool comparable(const struct model *m, const struct picture *picture, int g, struct ask *ask)
+/* A plain gang of its own PodGroup. */
+static bool comparable(const struct model *m, int g, struct ask *ask)
 {
     const struct op *spec = &m->groups[g].spec;
     static const enum attr others[] = {A_GPUS, A_CPU, A_SUBA, A_SUBB, A_SUBC, A_SPLIT};
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)
         if (op_has(spec, others[i]))
             return false;
-    return m->groups[g].exists && (picture->bound[g] == 0 || !has_mark(m, g)) &&
-           family_of(m, g) == UINT32_C(1) << g && oracle_ask(m, UINT32_C(1) << g, ask);
+    return m->groups[g].exists && !is_odd(m, g) && family_of(m, g) == UINT32_C(1) << g &&
+           oracle_ask(m, UINT32_C(1) << g, ask);
 }
 
 /* Who comes first by priority is planned first: nobody behind has room that would do for it. */
@@ -238,7 +241,7 @@ static void in_order(struct model *m, const struct picture *new)
     struct ask asks[GROUPS];
     bool plain[GROUPS];
     for (int g = 0; g < GROUPS; g++)
-        plain[g] = new->known[g] && comparable(m, new, g, &asks[g]);
+        plain[g] = new->known[g] && comparable(m, g, &asks[g]);
     for (int g = 0; g < GROUPS; g++)
         for (int h = 0; h < GROUPS; h++)
             if (plain[g] && plain[h] && new->state[g] == GANG_WAITING &&new->planned[h] &&
