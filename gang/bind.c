@@ -234,7 +234,7 @@ static void bind_one(struct gang_core *core, struct pod *pod, struct node *node,
                  reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, node->name));
         return;
     }
-    if (express_collides(core, node, pod) || !node_make_room(core, node, pod->shape)) {
+    if (express_collides(core, node, pod) || !node_make_room(core, node, pod)) {
         reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
         return;
     }

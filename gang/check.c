@@ -197,7 +197,7 @@ int gang_core_check(const struct gang_core *core, struct err *err)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
     if (check_resources(core, err) < 0 || told_check(core, err) < 0 ||
-        classes_check(core, err) < 0 || order_check(core, err) < 0)
+        classes_check(core, err) < 0 || order_check(core, err) < 0 || promise_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {

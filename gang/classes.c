@@ -76,6 +76,16 @@ static void key_amounts(struct buf *b, const struct node *node)
     }
 }
 
+/* Whom room is promised to there. In the order in which it was: nodes that differ in that alone are
+ * in classes of their own, which costs a look. */
+static void key_promised(struct buf *b, const struct node *node)
+{
+    list_for_each (pod, &node->promised, struct pod, in_promised) {
+        key_number(b, pod->facts->priority);
+        key_text(b, pod->shape->key);
+    }
+}
+
 /* The rules of a node change seldom: they are taken over from the class it was in. */
 static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
 {
@@ -85,6 +95,7 @@ static size_t key_of(struct buf *b, const struct gang_core *core, const struct n
         key_rules(b, core, node);
     size_t rules = b->len;
     key_amounts(b, node);
+    key_promised(b, node);
     return rules;
 }
 
@@ -303,6 +314,7 @@ static int check_node(const struct gang_core *core, const struct node *node, str
     buf_clear(key);
     key_rules(key, core, node);
     key_amounts(key, node);
+    key_promised(key, node);
     if (strcmp(buf_str(key), class->key) != 0 || class->apart != (node->n_apart > 0))
         return err_set(err, ERR_INTERNAL, "node %s is in the class of others", node->name);
     size_t at = node->in_class;

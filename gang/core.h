@@ -6,6 +6,7 @@
  *   groups.c   PodGroups, and which of them are one gang; priority classes
  *   units.c    the tree of minimums of a gang: who counts where, how many are missing
  *   ledger.c   what is charged on a node, and what fits beside it
+ *   promise.c  room that kube-scheduler keeps for pods it has nominated
  *   slots.c    places in a plan: reserved, filled, given up
  *   shape.c    pods that are alike for placement
  *   amounts.c  resources by number, amounts of them on nodes
@@ -121,9 +122,10 @@ const struct gang_pod_facts *charged_foe(const struct node *node, const struct g
 /* Pods charged there that the spread counts; -1: the node is none of those over which it goes. */
 int64_t charged_count(const struct node *node, const struct gang_pod_facts *who,
                       const struct gang_spread *s);
-/* A slot that does, and that kube-scheduler does not know of; NULL: none. `except` may be NULL. */
+/* A slot that does, and that neither kube-scheduler knows of nor is within reach; NULL: none.
+ * `except` may be NULL. */
 const struct slot *slots_keep_away(const struct node *node, const struct gang_pod_facts *who,
-                                   const struct slot *except);
+                                   const struct slot *except, const struct reach *reach);
 /* A pod that was charged meanwhile keeps the slot's member away, which is not on its way yet. */
 bool slot_is_kept_away(const struct slot *slot);
 /* Labels that the pod's rules ask for matter from now on: members that differ in them have
@@ -199,23 +201,22 @@ static inline int64_t node_free(const struct node *node, uint32_t resource)
     return amount_of(&node->allocatable, resource) - amount_of(&node->used, resource) -
            amount_of(&node->reserved, resource);
 }
-/* For whoever heeds what is kept for the gang that has waited too long (keep.c): less that. */
-static inline int64_t node_left(const struct node *node, uint32_t resource, bool heed)
-{
-    return node_free(node, resource) - (heed ? amount_of(&node->kept, resource) : 0);
-}
+int64_t node_room(const struct node *node, uint32_t resource, const struct reach *reach);
 /* The resource of which the node has too little left for one more pod of the shape, or -1. */
-int node_short(const struct node *node, const struct shape *shape, bool heed);
+int node_short(const struct node *node, const struct shape *shape, const struct reach *reach);
 /* As node_short, and host ports: -2 is a port conflict. */
-int node_misfit(const struct node *node, const struct shape *shape, bool heed);
+int node_misfit(const struct node *node, const struct shape *shape, const struct reach *reach);
 /*
  * For pods that kube-scheduler has judged itself: whether one fits beside the reservations and as
  * many others of its shape. A resource that the node does not have at all is somebody else's to
  * count (ignoredByScheduler of another extender), as are host ports of assigned pods.
  */
-bool node_takes(const struct node *node, const struct shape *shape, int others, bool heed);
-/* Whether it would, if all slots whose member is not at bind had moved away. */
-bool node_could_take(const struct node *node, const struct shape *shape);
+bool node_takes(const struct node *node, const struct shape *shape, int others,
+                const struct reach *reach);
+/* The slot's room is within reach: its member is not at bind, and its gang is to be displaced. */
+bool slot_yields(const struct slot *slot, const struct reach *reach);
+/* The slot has something of which the pod lacks some there. */
+bool slot_in_way(const struct slot *slot, const struct shape *shape);
 /* Assigned pods and slots exceed the node in something the slot needs. */
 bool slot_in_excess(const struct slot *slot);
 /* The same of a pod that is charged. */
@@ -233,11 +234,22 @@ void node_changed(struct gang_core *core, struct node *node);
 /* A pod has left it so short a time ago that kube-scheduler's offers may not show it. */
 bool node_just_freed(const struct gang_core *core, const struct node *node);
 
+/* ---- promise.c ---- */
+/* Whatever makes the pod's nomination a promise may have changed. */
+void promise_note(struct gang_core *core, struct pod *pod);
+void promise_end(struct gang_core *core, struct pod *pod);
+/* Muster writes its nomination: nobody else has promised it that room. */
+void promise_none(struct pod *pod, const struct node *node);
+/* What is promised there to pods of that priority or more, but `self`. */
+int64_t promised_to(const struct node *node, uint32_t resource, const struct reach *reach);
+bool ports_promised(const struct node *node, const struct shape *shape, const struct reach *reach);
+int promise_check(const struct gang_core *core, struct err *err);
+
 /* ---- slots.c ---- */
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
                       struct shape *shape, struct node *node);
 /* The pod takes the slot, which was expected to be filled. */
-void slot_fill(struct slot *slot, struct pod *pod);
+void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
 /* The reservation ends, to become a charge or as if it had never been. */
 void slot_free(struct gang_core *core, struct slot *slot);
 /* The slot's pod has another shape now, that needs the same. */
@@ -262,9 +274,9 @@ void group_moved(struct gang_core *core, struct pod *pod);
 bool gang_sweep(struct gang_core *core, struct gang *gang);
 void take_class(struct gang_core *core, struct gang_class_facts *facts);
 void take_class_gone(struct gang_core *core, const char *name);
-/* What orders the gang inside its namespace, and what counts beyond: see groups.c. */
+/* What its PodGroups say; the same, but no more than its lowest member has. */
 int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang);
-int32_t gang_priority(const struct gang_core *core, const struct gang *gang);
+int32_t gang_pod_priority(const struct gang_core *core, const struct gang *gang);
 void groups_drop(struct gang_core *core);
 
 /* ---- units.c ---- */
@@ -389,6 +401,11 @@ void keep_moved(struct gang_core *core, const struct gang *gang);
 /* Whether what is kept is out of reach for a gang's plan, and for an ordinary or later pod. */
 bool gang_heeds(const struct gang_core *core, const struct gang *gang);
 bool pod_heeds(const struct gang_core *core, const struct pod *pod);
+/* What plans of the gang, and pods that pass singly, may count on. */
+struct reach gang_reach(const struct gang_core *core, const struct gang *gang);
+struct reach pod_reach(const struct gang_core *core, const struct pod *pod);
+/* To both the same is left everywhere. */
+bool reach_equal(const struct gang_core *core, const struct reach *a, const struct reach *b);
 struct node *some_day_node(struct gang_core *core, const struct gang *gang, struct shape *shape);
 
 /* ---- move.c ---- */
@@ -399,8 +416,9 @@ void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code 
 void slot_leave(struct gang_core *core, struct slot *slot);
 /* Moves slots off a node until none of them is in excess. */
 void node_settle(struct gang_core *core, struct node *node);
-/* Frees room for one pod of the shape by moving slots whose member is not at bind yet. */
-bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape);
+/* Frees room for the pod: slots whose member is not at bind move, and where they cannot, those of
+ * gangs of a lower priority are given up. */
+bool node_make_room(struct gang_core *core, struct node *node, const struct pod *pod);
 
 /* ---- evidence.c ---- */
 /* Something is believed about nodes, for the gang's pods of that shape. */

@@ -66,12 +66,13 @@ static bool on_its_way(const struct slot *slot)
 }
 
 static const struct slot *reserved_foe(const struct node *node, const struct gang_pod_facts *who,
-                                       bool unknown_only, const struct slot *except)
+                                       bool unknown_only, const struct slot *except,
+                                       const struct reach *reach)
 {
     list_for_each (slot, &node->slots, struct slot, in_node) {
         const struct gang_pod_facts *other = facts_of_slot(slot);
         if (other && slot != except && !(unknown_only && on_its_way(slot)) &&
-            either_keeps_away(who, other))
+            !slot_yields(slot, reach) && either_keeps_away(who, other))
             return slot;
     }
     return NULL;
@@ -100,16 +101,17 @@ const struct gang_pod_facts *node_foe(const struct node *node, const struct gang
     const struct gang_pod_facts *foe = charged_foe(node, who);
     if (foe)
         return foe;
-    const struct slot *slot = reserved_foe(node, who, /* unknown_only= */ false, NULL);
+    const struct reach all = {.displace = DISPLACE_NONE};
+    const struct slot *slot = reserved_foe(node, who, /* unknown_only= */ false, NULL, &all);
     return slot ? facts_of_slot(slot) : NULL;
 }
 
 const struct slot *slots_keep_away(const struct node *node, const struct gang_pod_facts *who,
-                                   const struct slot *except)
+                                   const struct slot *except, const struct reach *reach)
 {
     if (!node->n_slots || !concerned(node, who))
         return NULL;
-    return reserved_foe(node, who, /* unknown_only= */ true, except);
+    return reserved_foe(node, who, /* unknown_only= */ true, except, reach);
 }
 
 bool slot_is_kept_away(const struct slot *slot)

@@ -35,17 +35,17 @@ static void explain_unit(struct gang_explained *x, const struct unit *unit, int 
 /* ---- what nodes say to members of one shape ---- */
 
 /* How many pods of the shape fit beside what is there, by each need alone. */
-static int64_t fit_by(const struct node *node, const struct need *need, bool heed)
+static int64_t fit_by(const struct node *node, const struct need *need, const struct reach *reach)
 {
-    int64_t left = node_left(node, need->resource, heed);
+    int64_t left = node_room(node, need->resource, reach);
     return left < 0 ? 0 : left / need->amount;
 }
 
-static int64_t fit_on(const struct node *node, const struct shape *shape, bool heed)
+static int64_t fit_on(const struct node *node, const struct shape *shape, const struct reach *reach)
 {
     int64_t fit = shape->alone ? 1 : INT32_MAX;
     for (size_t i = 0; i < shape->n_needs; i++) {
-        int64_t n = fit_by(node, &shape->needs[i], heed);
+        int64_t n = fit_by(node, &shape->needs[i], reach);
         fit = n < fit ? n : fit;
     }
     return fit;
@@ -64,7 +64,7 @@ struct look {
     const struct gang *gang;
     struct shape *shape;
     struct rules rules;
-    bool heed;
+    struct reach reach;
     int64_t *by_need; /* pods that fit by each need alone, over the nodes that pass */
     int64_t fit;
 };
@@ -80,18 +80,20 @@ static void look_at_node(struct look *l, const struct node *node, struct gang_ex
         return;
     s->passing++;
     s->able += could_hold(node, l->shape);
-    int misfit = node_misfit(node, l->shape, l->heed);
+    int misfit = node_misfit(node, l->shape, &l->reach);
     bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
-    int64_t fit = misfit == -2 || between ? 0 : fit_on(node, l->shape, l->heed);
+    int64_t fit = misfit == -2 || between ? 0 : fit_on(node, l->shape, &l->reach);
     bool refused = evidence_refuses(l->core, l->gang, l->shape, node);
     s->ports += misfit == -2;
     s->roomy += misfit == -1;
     s->between += between;
     s->refused += misfit == -1 && refused;
-    s->kept += misfit >= 0 && node_misfit(node, l->shape, false) == -1;
+    struct reach all = l->reach;
+    all.heeds = false;
+    s->kept += misfit >= 0 && node_misfit(node, l->shape, &all) == -1;
     l->fit += refused ? 0 : fit;
     for (size_t k = 0; k < l->shape->n_needs; k++)
-        l->by_need[k] += fit_by(node, &l->shape->needs[k], l->heed);
+        l->by_need[k] += fit_by(node, &l->shape->needs[k], &l->reach);
 }
 
 /* The need that is met for the fewest; between equals the device, which is the scarce thing. */
@@ -117,7 +119,7 @@ static void measure(const struct look *l, const struct need *need, struct gang_e
     for (size_t i = 0; i < l->core->n_ids; i++) {
         const struct node *node = l->core->by_id[i];
         int64_t left = node && node->facts && !shape_refusal(l->shape, node)
-                           ? node_left(node, need->resource, l->heed)
+                           ? node_room(node, need->resource, &l->reach)
                            : 0;
         s->free += left > 0 ? left : 0;
         s->largest = left > s->largest ? left : s->largest;
@@ -163,7 +165,7 @@ static void explain_shapes(const struct gang_core *core, const struct group *gro
                            struct gang_explained *x, struct shape **shapes)
 {
     const struct gang *gang = group->gang;
-    struct look l = {.core = core, .gang = gang, .heed = gang_heeds(core, gang)};
+    struct look l = {.core = core, .gang = gang, .reach = gang_reach(core, gang)};
     x->pods = xcalloc((size_t)gang->root->t.members + 1, sizeof *x->pods);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!has_no_place(pod) || !unit_is_below(pod->unit, group->units[0]))

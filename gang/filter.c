@@ -152,10 +152,10 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
             continue;
         struct slot *mine = pod->slot;
         struct pod *sibling = slot->pod;
-        slot_fill(slot, pod);
+        slot_fill(core, slot, pod);
         mine->pod = NULL;
         if (sibling)
-            slot_fill(mine, sibling); /* an expected one stays of the same unit */
+            slot_fill(core, mine, sibling); /* an expected one stays of the same unit */
         if (sibling && sibling->nominated)
             nominate(core, sibling, mine->node);
         return at;
@@ -167,18 +167,19 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
 static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct node *best = NULL;
-    bool heed = gang_heeds(core, pod->gang);
+    struct reach reach = gang_reach(core, pod->gang);
     for (size_t i = 0; i < ev->n_names; i++) {
         struct node *node = node_by_name(core, ev->names[i]);
-        if (node && node_misfit(node, pod->shape, heed) == -1 && !shape_refusal(pod->shape, node) &&
-            !slots_keep_away(node, pod->facts, pod->slot) && !express_collides(core, node, pod) &&
-            (!best || node_better(pod->shape, node, best)))
+        if (node && node_misfit(node, pod->shape, &reach) == -1 &&
+            !shape_refusal(pod->shape, node) &&
+            !slots_keep_away(node, pod->facts, pod->slot, &reach) &&
+            !express_collides(core, node, pod) && (!best || node_better(pod->shape, node, best)))
             best = node;
     }
     if (!best)
         return -1;
     slot_release(core, pod->slot, REASON_SLOT_MOVED);
-    slot_fill(slot_add(core, pod->gang, pod->unit, pod->shape, best), pod);
+    slot_fill(core, slot_add(core, pod->gang, pod->unit, pod->shape, best), pod);
     core->stats.slots_moved++;
     return offered_at(core, best);
 }
@@ -306,12 +307,16 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 
 /* Why reservations, or what is kept, leave no room for the pod there; NULL: there is room. */
 static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
-                               const struct node *node, bool heed)
+                               const struct node *node, const struct reach *reach)
 {
-    const struct slot *slot = node ? slots_keep_away(node, pod->facts, NULL) : NULL;
-    if (!node || (!node->n_slots && !heed) || (!slot && node_takes(node, pod->shape, 0, heed)))
+    if (!node || (!node->n_slots && !reach->heeds))
         return NULL;
-    if (slot || !node_takes(node, pod->shape, 0, false)) {
+    const struct slot *slot = slots_keep_away(node, pod->facts, NULL, reach);
+    if (!slot && node_takes(node, pod->shape, 0, reach))
+        return NULL;
+    struct reach reserved = *reach;
+    reserved.heeds = false;
+    if (slot || !node_takes(node, pod->shape, 0, &reserved)) {
         if (!node->n_slots)
             return NULL; /* the scheduler knows better what is assigned there */
         if (!slot)
@@ -321,35 +326,49 @@ static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
     return reason_call(core, REASON_BEHIND, core->keeper, pod->facts, NULL);
 }
 
+/* The offered nodes where the pod has room. Its nomination is where kube-scheduler has made room
+ * for it: slots of a lower priority are no reason to refuse that. */
+static void judge_nodes(struct gang_core *core, const struct pod *pod, const struct gang_event *ev,
+                        const struct reach *reach, struct gang_filter_reply *r)
+{
+    uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
+    struct gang_filter_refusal *refused = fx_alloc(core, (ev->n_names + 1) * sizeof *refused);
+    struct reach nominated = *reach;
+    nominated.displace = DISPLACE_LOWER;
+    *r = (struct gang_filter_reply){.passed = passed, .refused = refused};
+    for (size_t i = 0; i < ev->n_names; i++) {
+        bool there = str_eq(ev->names[i], pod->facts->nominated);
+        const char *why =
+            kept_out_by(core, pod, node_by_name(core, ev->names[i]), there ? &nominated : reach);
+        if (why)
+            refused[r->n_refused++] = (struct gang_filter_refusal){(uint32_t)i, why};
+        else
+            passed[r->n_passed++] = (uint32_t)i;
+    }
+}
+
 static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
-    bool heed = pod_heeds(core, pod);
-    if (!core->n_slots && !heed) {
+    struct reach reach = pod_reach(core, pod);
+    if (!core->n_slots && !reach.heeds) {
         reply(core, ev)->pass_all = true;
         passing_offered(core, pod, ev, NULL, ev->n_names);
         return;
     }
-    uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
-    struct gang_filter_refusal *refused = fx_alloc(core, (ev->n_names + 1) * sizeof *refused);
-    size_t n_passed = 0, n_refused = 0;
-    for (size_t i = 0; i < ev->n_names; i++) {
-        const char *why = kept_out_by(core, pod, node_by_name(core, ev->names[i]), heed);
-        if (why)
-            refused[n_refused++] = (struct gang_filter_refusal){(uint32_t)i, why};
-        else
-            passed[n_passed++] = (uint32_t)i;
+    struct gang_filter_reply judged;
+    judge_nodes(core, pod, ev, &reach, &judged);
+    if (judged.n_passed == 0) { /* there is no room beside the slots: those below it move */
+        reach.displace = DISPLACE_LOWER;
+        judge_nodes(core, pod, ev, &reach, &judged);
     }
-    struct gang_filter_reply *r = reply(core, ev);
-    r->passed = passed;
-    r->n_passed = n_passed;
-    r->refused = refused;
-    r->n_refused = n_refused;
-    if (n_passed == 0) {
+    judged.id = ev->id;
+    *reply(core, ev) = judged;
+    if (judged.n_passed == 0) {
         pod_refuse(core, pod);
         starve(core, pod);
     } else {
         list_remove(&pod->in_starved);
-        passing_offered(core, pod, ev, passed, n_passed);
+        passing_offered(core, pod, ev, judged.passed, judged.n_passed);
     }
 }
 
@@ -515,10 +534,26 @@ void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
 
 /* ---- preempt ---- */
 
+/* Whether a preemption there would free room for the pod: not where it would be a gang's. Members
+ * on their way are pods to kube-scheduler, which it may take for victims. */
+static bool may_preempt(const struct gang_core *core, const struct node *node,
+                        const struct gang_pod_facts *facts)
+{
+    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
+    bool heeds = core->keeper && facts->priority <= core->keeper->priority;
+    if (node && heeds && node->kept.n)
+        return false;
+    if (node)
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (!slot_yields(slot, &lower) || (slot->pod && slot->pod->sent))
+                return false;
+    return true;
+}
+
 /*
- * A member's preemption would evict pods for one member, whatever the others need: none. For
- * others every candidate but the nodes where something is reserved: what a preemption frees
- * there is not the preemptor's to take.
+ * A member's preemption would evict pods for one member, whatever the others need: none. For others
+ * every candidate but those where what is freed is not the preemptor's to take. What kube-scheduler
+ * nominates it to from now on is its own word, even where we have nominated it to the same node.
  */
 void answer_preempt(struct gang_core *core, const struct gang_event *ev)
 {
@@ -526,10 +561,13 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
     uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
     size_t n = 0;
     bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
-    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++) {
-        const struct node *node = node_by_name(core, ev->names[i]);
-        if (!node || (!node->n_slots && !node->kept.n))
+    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++)
+        if (may_preempt(core, node_by_name(core, ev->names[i]), ev->pod))
             kept[n++] = (uint32_t)i;
+    struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
+    if (pod) {
+        free(STEAL(pod->named));
+        promise_note(core, pod);
     }
     e->preempt.id = ev->id;
     e->preempt.kept = kept;

@@ -67,6 +67,7 @@ static void lift(struct gang_core *core, struct pod *pod)
     if (node && !there) {
         free(pod->nominated);
         pod->nominated = xstrdup(node->name);
+        promise_none(pod, node);
         nomination_note(core, pod);
     }
     core->stats.gates_lifted += !again;

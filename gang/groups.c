@@ -335,7 +335,8 @@ static void family_find(struct gang_core *core, struct family *f, struct group *
     }
 }
 
-static void move_members(struct group *group, struct gang *from, struct gang *to)
+static void move_members(struct gang_core *core, struct group *group, struct gang *from,
+                         struct gang *to)
 {
     if (group->n_members && (list_empty(&to->members) || from->first_seen < to->first_seen))
         to->first_seen = from->first_seen;
@@ -346,6 +347,7 @@ static void move_members(struct group *group, struct gang *from, struct gang *to
             list_remove(&pod->in_gang);
             list_push(&to->members, &pod->in_gang);
             pod->gang = to;
+            promise_note(core, pod);
             pod->commit = 0; /* no commit of that gang */
         }
 }
@@ -423,7 +425,7 @@ static void bring_in(struct gang_core *core, const struct family *f, struct gang
         dissolve(core, gang);
         list_remove(&group->in_gang);
         group_join(group, gang);
-        move_members(group, old, gang);
+        move_members(core, group, old, gang);
         if (list_empty(&old->groups)) {
             gang_free(core, old);
         } else if (old->head == group) {
@@ -453,7 +455,7 @@ static void send_away(struct gang_core *core, const struct family *f, struct gan
         struct gang *own = gang_new(core, group);
         happened(core, own, HAPPENING_FAMILY);
         group_join(group, own);
-        move_members(group, gang, own);
+        move_members(core, group, gang, own);
         settle_gang(core, own);
         group->formed = 0;
     }
@@ -668,6 +670,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     group->n_members++;
     pod->group = group;
     pod->gang = gang;
+    promise_note(core, pod);
     pod->unit = unit_of_pod(group, pod->facts);
     list_push(&gang->members, &pod->in_gang);
     gang->retry = true;
@@ -686,6 +689,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     group->n_members--;
     pod->group = NULL;
     pod->gang = NULL;
+    promise_note(core, pod);
     pod->unit = NULL;
     unit_left(core, gang, unit);
     gang->retry = true;
@@ -762,11 +766,9 @@ int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang)
 
 /* Whoever may write a PodGroup writes any number into it; pods have theirs from admission, which
  * quotas bound. So a PodGroup can lower what its pods have, and not raise it. */
-int32_t gang_priority(const struct gang_core *core, const struct gang *gang)
+int32_t gang_pod_priority(const struct gang_core *core, const struct gang *gang)
 {
     int32_t lowest = gang_own_priority(core, gang);
-    if (core->config.trust_group_priority)
-        return lowest;
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod_counts(pod) && pod->facts->priority < lowest)
             lowest = pod->facts->priority;

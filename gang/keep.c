@@ -137,3 +137,20 @@ bool pod_heeds(const struct gang_core *core, const struct pod *pod)
     const struct gang *keeper = core->keeper;
     return keeper && pod->gang != keeper && pod->facts->priority <= keeper->priority;
 }
+
+struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
+{
+    return (struct reach){
+        .heeds = gang_heeds(core, gang), .yields = true, .priority = gang->pod_priority};
+}
+
+struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
+{
+    return (struct reach){
+        .heeds = pod_heeds(core, pod), .priority = pod->facts->priority, .self = pod};
+}
+
+bool reach_equal(const struct gang_core *core, const struct reach *a, const struct reach *b)
+{
+    return a->heeds == b->heeds && (a->priority == b->priority || !core->n_promised);
+}

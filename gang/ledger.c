@@ -34,10 +34,38 @@ bool node_just_freed(const struct gang_core *core, const struct node *node)
 
 /* ---- does it fit ---- */
 
-int node_short(const struct node *node, const struct shape *shape, bool heed)
+bool slot_yields(const struct slot *slot, const struct reach *reach)
+{
+    if (reach->displace == DISPLACE_NONE || (slot->pod && slot->pod->held))
+        return false;
+    return reach->displace == DISPLACE_ALL || slot->gang->priority < reach->priority;
+}
+
+/* What leaves with the slots that are displaced. */
+static int64_t displaced(const struct node *node, uint32_t r, const struct reach *reach)
+{
+    int64_t sum = 0;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        sum += slot_yields(slot, reach) ? shape_need(slot->shape, r) : 0;
+    return sum;
+}
+
+int64_t node_room(const struct node *node, uint32_t r, const struct reach *reach)
+{
+    int64_t left = node_free(node, r);
+    if (reach->heeds)
+        left -= amount_of(&node->kept, r);
+    if (reach->yields)
+        left -= promised_to(node, r, reach);
+    if (reach->displace != DISPLACE_NONE)
+        left += displaced(node, r, reach);
+    return left;
+}
+
+int node_short(const struct node *node, const struct shape *shape, const struct reach *reach)
 {
     for (size_t i = 0; i < shape->n_needs; i++)
-        if (shape->needs[i].amount > node_left(node, shape->needs[i].resource, heed))
+        if (shape->needs[i].amount > node_room(node, shape->needs[i].resource, reach))
             return (int)shape->needs[i].resource;
     return -1;
 }
@@ -51,53 +79,49 @@ bool ports_charged(const struct node *node, const struct shape *shape)
     return false;
 }
 
-static bool ports_reserved(const struct node *node, const struct shape *shape)
+static bool ports_reserved(const struct node *node, const struct shape *shape,
+                           const struct reach *reach)
 {
     const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
     list_for_each (slot, &node->slots, struct slot, in_node) {
         const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
-        if (want && have && gang_pods_conflict(want, have))
+        if (want && have && gang_pods_conflict(want, have) && !slot_yields(slot, reach))
             return true;
     }
     return false;
 }
 
-int node_misfit(const struct node *node, const struct shape *shape, bool heed)
+int node_misfit(const struct node *node, const struct shape *shape, const struct reach *reach)
 {
-    int r = node_short(node, shape, heed);
-    return r == -1 && (ports_charged(node, shape) || ports_reserved(node, shape)) ? -2 : r;
+    int r = node_short(node, shape, reach);
+    return r == -1 && (ports_charged(node, shape) || ports_reserved(node, shape, reach) ||
+                       ports_promised(node, shape, reach))
+               ? -2
+               : r;
 }
 
-bool node_takes(const struct node *node, const struct shape *shape, int others, bool heed)
+bool node_takes(const struct node *node, const struct shape *shape, int others,
+                const struct reach *reach)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
-        if (shape->needs[i].amount > node_left(node, r, heed) / (others + 1) &&
+        if (shape->needs[i].amount > node_room(node, r, reach) / (others + 1) &&
             amount_of(&node->allocatable, r) != 0)
             return false;
     }
-    return !ports_reserved(node, shape);
+    return !ports_reserved(node, shape, reach);
 }
 
-/* What leaves with the slots that may move, by resource. */
-static int64_t movable(const struct node *node, uint32_t r)
-{
-    int64_t sum = 0;
-    list_for_each (slot, &node->slots, struct slot, in_node)
-        for (size_t i = 0; i < slot->shape->n_needs && !(slot->pod && slot->pod->held); i++)
-            sum += slot->shape->needs[i].resource == r ? slot->shape->needs[i].amount : 0;
-    return sum;
-}
-
-bool node_could_take(const struct node *node, const struct shape *shape)
+bool slot_in_way(const struct slot *slot, const struct shape *shape)
 {
     for (size_t i = 0; i < shape->n_needs; i++) {
         uint32_t r = shape->needs[i].resource;
-        if (amount_of(&node->allocatable, r) != 0 &&
-            shape->needs[i].amount > node_free(node, r) + movable(node, r))
-            return false;
+        if (shape->needs[i].amount > node_free(slot->node, r) && shape_need(slot->shape, r))
+            return true;
     }
-    return true;
+    const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
+    const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
+    return want && have && gang_pods_conflict(want, have);
 }
 
 bool slot_in_excess(const struct slot *slot)

@@ -62,9 +62,13 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
         return;
     happening_begin(core, gang);
     keep_moved(core, gang);
+    bool passed = passes_singly(gang);
     gang->state = state;
     gang->since = core->now;
     gang_queue(core, gang);
+    if (passed != passes_singly(gang))
+        list_for_each (pod, &gang->members, struct pod, in_gang)
+            promise_note(core, pod);
 }
 
 enum gang_state gang_without_plan(const struct gang *gang)
@@ -134,7 +138,7 @@ static void fill_expected(struct gang_core *core, struct gang *gang)
         struct slot *slot = expected_slot(gang, pod);
         if (!slot)
             continue;
-        slot_fill(slot, pod);
+        slot_fill(core, slot, pod);
         steer(core, pod);
     }
 }
@@ -328,6 +332,7 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
     plan_drop(core, gang, code);
     end_hope(core, gang);
     end_attempt(core, gang);
+    clear_nominations(core, gang);
     gang_enter(core, gang, state);
     if (news)
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
@@ -515,6 +520,18 @@ static bool is_whole(const struct gang_core *core, struct gang *gang)
     return gang->ever_placed && needed <= gang->whole_at && !must_be_whole(core, gang);
 }
 
+static void review_priority(struct gang_core *core, struct gang *gang)
+{
+    int32_t own = gang_own_priority(core, gang), pods = gang_pod_priority(core, gang);
+    int32_t priority = core->config.trust_group_priority ? own : pods;
+    if (priority != gang->priority || own != gang->own_priority)
+        keep_moved(core, gang);
+    gang->retry |= pods > gang->pod_priority && core->n_promised; /* fewer are before it */
+    gang->priority = priority;
+    gang->own_priority = own;
+    gang->pod_priority = pods;
+}
+
 static void review(struct gang_core *core, struct gang *gang)
 {
     if (gang->over) { /* however many members it has: they are not looked through */
@@ -524,11 +541,7 @@ static void review(struct gang_core *core, struct gang *gang)
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
     gang->halted = false;
-    int32_t priority = gang_priority(core, gang), own = gang_own_priority(core, gang);
-    if (priority != gang->priority || own != gang->own_priority)
-        keep_moved(core, gang);
-    gang->priority = priority;
-    gang->own_priority = own;
+    review_priority(core, gang);
     char *text = refusal(gang, &code);
     if (text) {
         assemble(core, gang, GANG_ASSEMBLING, code, text);

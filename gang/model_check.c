@@ -50,6 +50,7 @@ void nomination_note(struct gang_core *core, struct pod *pod)
         name && !pod->node && !pod_is_finished(pod) ? node_by_name(core, name) : NULL;
     if (node)
         list_push(&node->nominated, &pod->in_nominated);
+    promise_note(core, pod);
 }
 
 void shunning_begin(struct gang_core *core, struct pod *pod)

@@ -32,7 +32,7 @@ void slot_leave(struct gang_core *core, struct slot *slot)
         slot = slot_add(core, gang, unit, shape, to);
         core->stats.slots_moved++;
         if (pod)
-            slot_fill(slot, pod);
+            slot_fill(core, slot, pod);
         if (pod && (pod->rejected || pod->nominated))
             nominate(core, pod, to);
     }
@@ -67,16 +67,31 @@ void node_settle(struct gang_core *core, struct node *node)
     }
 }
 
-bool node_make_room(struct gang_core *core, struct node *node, const struct shape *shape)
+/* The slot in the pod's way that leaves first: of a gang below the pod's priority, or one that has
+ * another node to go to; NULL: none. */
+static struct slot *first_to_leave(struct gang_core *core, struct node *node, const struct pod *pod)
 {
-    while (!node_takes(node, shape, 0, false)) {
-        struct slot *first = NULL;
-        if (!node_could_take(node, shape))
-            return false; /* moving would not help */
-        list_for_each (slot, &node->slots, struct slot, in_node)
-            if (progress(slot) < 3)
-                first = first ? later(slot, first) : slot;
-        if (!first || !plan_node(core, first->gang, first->shape, node))
+    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = pod->facts->priority};
+    struct slot *first = NULL, *yields = NULL;
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        if (progress(slot) == 3 || !slot_in_way(slot, pod->shape))
+            continue;
+        first = first ? later(slot, first) : slot;
+        if (slot_yields(slot, &lower))
+            yields = yields ? later(slot, yields) : slot;
+    }
+    if (yields)
+        return yields;
+    return first && plan_node(core, first->gang, first->shape, node) ? first : NULL;
+}
+
+bool node_make_room(struct gang_core *core, struct node *node, const struct pod *pod)
+{
+    const struct reach now = {.displace = DISPLACE_NONE}, all = {.displace = DISPLACE_ALL};
+    while (!node_takes(node, pod->shape, 0, &now)) {
+        bool helps = node_takes(node, pod->shape, 0, &all);
+        struct slot *first = helps ? first_to_leave(core, node, pod) : NULL;
+        if (!first)
             return false;
         slot_leave(core, first);
     }

@@ -56,6 +56,17 @@ struct verdicts {
     size_t n;
 };
 
+enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
+/* What somebody may count on, on a node: what is free, */
+struct reach {
+    bool heeds;             /* less what is kept for the gang that has waited too long (keep.c), */
+    bool yields;            /* less what is promised to pods of `priority` or more (promise.c), */
+    enum displace displace; /* and what slots have whose member is not at bind: those of gangs
+                             * below `priority`, or all */
+    int32_t priority;
+    const struct pod *self; /* what is promised to it is its own; NULL: nobody */
+};
+
 /* Why a plan failed, see place.c. */
 struct shortage {
     int room;                  /* needed members that have a place */
@@ -67,6 +78,7 @@ struct shortage {
     int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
     bool refused;              /* nodes would do, but the scheduler refused them */
     bool kept;                 /* nodes would do, but their room is kept for another gang */
+    bool promised;             /* the same of pods that kube-scheduler has nominated there */
     bool tied;                 /* its volumes are on one node */
     int volumes;               /* nodes that pass the rules but for its volumes */
     int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
@@ -97,7 +109,7 @@ struct shape {
     struct crowd *crowd;       /* what its rules see on the nodes, see crowd.c; NULL: not asked */
     struct {
         uint64_t layout; /* core->layout when it was tried; 0: never */
-        bool heed;
+        struct reach reach;
         int room; /* for so many of it */
         struct shortage shortage;
         uint64_t version; /* a number for these words: others have another */
@@ -135,6 +147,7 @@ struct node {
     uint64_t told;            /* digest of the labels by which nodes are told apart */
     struct list in_moved, in_kept, in_sent;
     struct list nominated; /* unbound pods with this node as status.nominatedNodeName */
+    struct list promised;  /* of these, those that room is promised to, see promise.c */
     usec_t stirred;        /* when anything about it changed last that a rule looks at */
     usec_t left;           /* when a pod last left it */
     usec_t unasked;        /* when a Binding to it was last sent that nobody asked for */
@@ -219,7 +232,7 @@ struct pod {
     struct gang *gang;   /* of the group; NULL: ordinary */
     struct unit *unit;   /* where it counts there */
     struct list in_gang, in_node, in_shape, in_starved, in_woken, in_unasked;
-    struct list in_nominated, in_passing, in_shunning;
+    struct list in_nominated, in_promised, in_passing, in_shunning;
     uint64_t shuns_as;  /* its number in core->shunning, */
     uint64_t unshunned; /* of which none of the first so many keeps it away */
     struct pass pass;   /* where filter let it through to */
@@ -248,6 +261,9 @@ struct pod {
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */
     char *nominated;            /* status.nominatedNodeName, as far as we know */
+    char *named;                /* what this life of muster wrote there last; NULL: nothing, or who
+                                 * else wrote since may mean the same node */
+    struct node *promised;      /* where room is promised to it; NULL: nowhere */
     usec_t bind_began;          /* its Binding was sent first, */
     usec_t bind_sent;           /* and last */
     int bind_tries;
@@ -429,6 +445,7 @@ struct gang {
     struct holder *holder; /* the namespace that has those; NULL: there are none */
     /* At its last review: what counts between namespaces, and inside its own. */
     int32_t priority, own_priority;
+    int32_t pod_priority;   /* no more than its lowest member's, whatever is trusted */
     struct line *line;      /* of its namespace; NULL: it does not wait */
     struct gang *behind;    /* whose merit decides when its turn is; itself, or one before it */
     struct standing stands; /* when it joined the line */
@@ -496,10 +513,11 @@ struct gang_core {
     usec_t follows_since; /* and when the last had caught up; 0: none was ever behind */
     bool sweep;           /* a deleted node may be bare now */
     uint64_t steps;
-    uint64_t clock;  /* counts changes of the picture */
-    uint64_t freed;  /* clock when capacity last grew anywhere */
-    uint64_t passed; /* freed when all gangs were last looked at */
-    size_t n_slots;  /* over all gangs */
+    uint64_t clock;    /* counts changes of the picture */
+    uint64_t freed;    /* clock when capacity last grew anywhere */
+    uint64_t passed;   /* freed when all gangs were last looked at */
+    size_t n_slots;    /* over all gangs */
+    size_t n_promised; /* pods that room is promised to */
 
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */

@@ -21,19 +21,19 @@ bool node_better(const struct shape *shape, const struct node *a, const struct n
 }
 
 static bool node_will_do(const struct gang *gang, struct rules *rules, const struct node *node,
-                         bool heed)
+                         const struct reach *reach)
 {
     struct shape *shape = rules->shape;
-    return node_misfit(node, shape, heed) == -1 && !shape_refusal(shape, node) &&
+    return node_misfit(node, shape, reach) == -1 && !shape_refusal(shape, node) &&
            !evidence_refuses(rules->core, gang, shape, node) &&
            rules_refusal(rules, node) == RULE_NONE;
 }
 
 bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
-               const struct node *node, bool heed)
+               const struct node *node, const struct reach *reach)
 {
     struct rules rules = rules_for(core, shape);
-    return node_will_do(gang, &rules, node, heed);
+    return node_will_do(gang, &rules, node, reach);
 }
 
 struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
@@ -41,10 +41,10 @@ struct node *plan_node(struct gang_core *core, const struct gang *gang, struct s
 {
     struct node *best = NULL;
     struct rules rules = rules_for(core, shape);
-    bool heed = gang_heeds(core, gang);
+    struct reach reach = gang_reach(core, gang);
     struct look look = look_begin(core, gang, shape, except);
     while (look_next(&look))
-        if (node_will_do(gang, &rules, look.node, heed) &&
+        if (node_will_do(gang, &rules, look.node, &reach) &&
             (!best || node_better(shape, look.node, best)))
             best = look.node;
     return best;
@@ -72,7 +72,7 @@ static void fill(struct gang_core *core, struct queue *q, struct shape *shape)
     q->shape = shape;
     struct look look = look_begin(core, q->gang, shape, NULL);
     while (look_next(&look)) {
-        if (!node_will_do(q->gang, &rules, look.node, q->heed))
+        if (!node_will_do(q->gang, &rules, look.node, &q->reach))
             continue;
         GROW(q->items, q->cap, q->n + 1);
         q->items[q->n++] = (struct candidate){look.node, look_is_whole(&look) ? look.class : NULL};
@@ -97,7 +97,7 @@ struct node *queue_top(struct gang_core *core, struct queue *q, struct shape *sh
 {
     if (q->shape != shape)
         fill(core, q, shape);
-    while (q->n && !node_does(core, q->gang, shape, q->items[0].node, q->heed)) {
+    while (q->n && !node_does(core, q->gang, shape, q->items[0].node, &q->reach)) {
         if (!next_of_class(core, &q->items[0]))
             q->items[0] = q->items[--q->n];
         sink(q, 0, shape);

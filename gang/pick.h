@@ -19,7 +19,7 @@ struct candidate {
 };
 struct queue {
     const struct gang *gang;
-    bool heed;                 /* see gang_heeds() */
+    struct reach reach;        /* of the gang */
     const struct shape *shape; /* NULL: it is to be filled */
     struct candidate *items;   /* a heap */
     size_t n, cap;
@@ -35,6 +35,6 @@ void queue_done(struct queue *q);
 
 /* Whether the node will do for one more. */
 bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
-               const struct node *node, bool heed);
+               const struct node *node, const struct reach *reach);
 
 #endif

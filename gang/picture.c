@@ -44,6 +44,18 @@ static uint32_t free_id(struct gang_core *core)
     return (uint32_t)core->n_ids++;
 }
 
+/* Pods that the watch has shown nominated to the node before it was known. */
+static void nominated_before(struct gang_core *core, const char *name)
+{
+    if (!core->synced)
+        return; /* all are looked at when the picture is whole */
+    map_for_each (e, &core->pods) {
+        struct pod *pod = e->value;
+        if (str_eq(pod->nominated, name))
+            nomination_note(core, pod);
+    }
+}
+
 struct node *node_get(struct gang_core *core, const char *name)
 {
     struct node *node = node_by_name(core, name);
@@ -60,12 +72,16 @@ struct node *node_get(struct gang_core *core, const char *name)
     list_init(&node->pods);
     list_init(&node->slots);
     list_init(&node->nominated);
+    list_init(&node->promised);
     map_set(&core->nodes, name, node);
+    nominated_before(core, name);
     return node;
 }
 
 void node_drop(struct gang_core *core, struct node *node)
 {
+    list_for_each_safe (pod, &node->promised, struct pod, in_promised)
+        promise_end(core, pod);
     core->by_id[node->id] = NULL;
     node_leaves_classes(core, node);
     list_remove(&node->in_kept);
@@ -350,6 +366,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_woken);
     list_init(&pod->in_unasked);
     list_init(&pod->in_nominated);
+    list_init(&pod->in_promised);
     list_init(&pod->in_passing);
     list_init(&pod->in_shunning);
     for (int i = 0; i < POD_TIMERS; i++) {
@@ -383,6 +400,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     list_remove(&pod->in_woken);
     list_remove(&pod->in_unasked);
     list_remove(&pod->in_nominated);
+    promise_end(core, pod);
     passing_end(core, pod);
     list_remove(&pod->in_shunning);
     for (int i = 0; i < POD_TIMERS; i++)
@@ -397,6 +415,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
         map_remove(&core->names, key);
     gang_pod_facts_free(pod->facts);
     free(pod->nominated);
+    free(pod->named);
     free(pod->pinned);
     free(pod->refused_on);
     free(pod);
@@ -490,6 +509,7 @@ void pod_reshape(struct gang_core *core, struct pod *pod)
 {
     struct shape *now = shape_of(core, pod->facts), *before = shape_ref(pod->shape);
     if (now != before) {
+        promise_end(core, pod); /* of what it needed before */
         if (pod->gang) {
             happened(core, pod->gang, HAPPENING_MEMBER_CHANGED);
             pod->gang->retry = true;
@@ -499,6 +519,7 @@ void pod_reshape(struct gang_core *core, struct pod *pod)
             change_rules(core, pod);
         else
             change_shape(core, pod);
+        promise_note(core, pod);
     }
     shape_unref(core, before);
     shape_unref(core, now);

@@ -79,7 +79,7 @@ static int by_size(const void *a, const void *b)
 static struct trial trial_begin(struct gang_core *core, struct gang *gang)
 {
     struct trial t = {.gang = gang, .layout = core->layout};
-    t.queue = (struct queue){.gang = gang, .heed = gang_heeds(core, gang)};
+    t.queue = (struct queue){.gang = gang, .reach = gang_reach(core, gang)};
     t.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *t.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
@@ -119,7 +119,7 @@ static struct node *member_node(struct gang_core *core, struct trial *t, const s
     if (!tied)
         return next_node(core, t, pod->shape);
     queue_forget(&t->queue); /* the rank of that node changes */
-    return node_does(core, t->gang, pod->shape, tied, t->queue.heed) ? tied : NULL;
+    return node_does(core, t->gang, pod->shape, tied, &t->queue.reach) ? tied : NULL;
 }
 
 static void give(struct gang_core *core, struct trial *t, struct unit *unit, struct shape *shape,
@@ -127,7 +127,7 @@ static void give(struct gang_core *core, struct trial *t, struct unit *unit, str
 {
     struct slot *slot = slot_add(core, t->gang, unit, shape, node);
     if (pod)
-        slot_fill(slot, pod);
+        slot_fill(core, slot, pod);
     GROW(t->slots, t->cap, t->n_slots + 1);
     t->slots[t->n_slots++] = slot;
     unit_add_slots(unit, 1);
@@ -410,17 +410,23 @@ static void shortage_at(const struct trial *t, struct rules *rules, const struct
     bool able = true;
     for (size_t k = 0; k < shape->n_needs; k++) {
         uint32_t r = shape->needs[k].resource;
-        lacking[k] += shape->needs[k].amount > node_left(node, r, t->queue.heed) ? n : 0;
+        lacking[k] += shape->needs[k].amount > node_room(node, r, &t->queue.reach) ? n : 0;
         able &= shape->needs[k].amount <= amount_of(&node->allocatable, r);
     }
     s->n_nodes += n;
     s->n_able += able ? n : 0;
-    int misfit = node_misfit(node, shape, t->queue.heed);
+    int misfit = node_misfit(node, shape, &t->queue.reach);
     s->ports += misfit == -2 ? n : 0;
     s->refused |= misfit == -1 && evidence_refuses(rules->core, t->gang, shape, node);
     if (misfit == -1)
         shortage_between(rules, node, n, s);
-    s->kept |= misfit >= 0 && node_misfit(node, shape, false) == -1;
+    if (misfit >= 0) {
+        struct reach all = t->queue.reach;
+        all.yields = false;
+        s->promised |= node_misfit(node, shape, &all) == -1;
+        all.yields = true, all.heeds = false;
+        s->kept |= node_misfit(node, shape, &all) == -1;
+    }
 }
 
 /* What the members without a place need of it, all together; those that do not exist yet as the
@@ -500,7 +506,7 @@ static bool is_known_full(const struct gang_core *core, const struct trial *t, i
 {
     const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
     if (!is_plain(core, t) || shape->fill.layout != core->layout ||
-        shape->fill.heed != t->queue.heed || want <= shape->fill.room)
+        !reach_equal(core, &shape->fill.reach, &t->queue.reach) || want <= shape->fill.room)
         return false;
     *ret = shape->fill.shortage;
     ret->lacks = want - shape->fill.room;
@@ -516,7 +522,7 @@ static bool same_words(const struct shortage *a, const struct shortage *b)
 {
     return a->n_nodes == b->n_nodes && a->n_able == b->n_able && a->resource == b->resource &&
            a->amount == b->amount && a->refused == b->refused && a->kept == b->kept &&
-           a->volumes == b->volumes;
+           a->promised == b->promised && a->volumes == b->volumes;
 }
 
 /* After all was taken back. */
@@ -530,7 +536,7 @@ static void remember_full(struct gang_core *core, const struct trial *t, const s
         !same_words(&shape->fill.shortage, s))
         shape->fill.version = ++core->fills;
     shape->fill.layout = core->layout;
-    shape->fill.heed = t->queue.heed;
+    shape->fill.reach = t->queue.reach;
     shape->fill.room = want - s->lacks;
     shape->fill.shortage = *s;
     shape->fill.shortage.culprit = NULL;
@@ -550,9 +556,10 @@ static void note_full(const struct gang_core *core, const struct trial *t, int w
 bool is_full_still(const struct gang_core *core, const struct gang *gang)
 {
     const struct shape *shape = gang->full;
+    struct reach reach = gang_reach(core, gang);
     return shape && shape->fill.layout == core->layout &&
            shape->fill.version == gang->full_version && gang->full_want > shape->fill.room &&
-           shape->fill.heed == gang_heeds(core, gang);
+           reach_equal(core, &shape->fill.reach, &reach);
 }
 
 /* ---- one gang ---- */

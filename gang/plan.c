@@ -99,12 +99,12 @@ static void keep_if_due(struct gang_core *core, struct gang *gang, const struct 
 static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0;
-    bool heed = gang_heeds(core, gang);
+    struct reach reach = gang_reach(core, gang);
     classes_settle(core);
     map_for_each (e, &core->node_classes) {
         const struct node_class *class = e->value;
         const struct node *node = class_first(class, NULL);
-        int64_t left = node && !node->facts->unschedulable ? node_left(node, resource, heed) : 0;
+        int64_t left = node && !node->facts->unschedulable ? node_room(node, resource, &reach) : 0;
         sum += left > 0 ? left * (int64_t) class->n : 0;
     }
     return sum;

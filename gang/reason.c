@@ -210,6 +210,8 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
     } else if (s->resource >= 0) {
         put_amount(b, core->resources[s->resource], s->missing);
         buf_printf(b, " short of %s", core->resources[s->resource]);
+        if (s->promised)
+            buf_puts(b, "; kube-scheduler keeps room for pods that it has nominated");
     }
 }
 

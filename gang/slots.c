@@ -23,13 +23,14 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     return slot;
 }
 
-void slot_fill(struct slot *slot, struct pod *pod)
+void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
 {
     slot->pod = pod;
     slot->unit = pod->unit;
     slot->steered = false;
     pod->slot = slot;
     pod->snubs = 0;
+    promise_note(core, pod);
 }
 
 void slot_free(struct gang_core *core, struct slot *slot)
@@ -42,8 +43,10 @@ void slot_free(struct gang_core *core, struct slot *slot)
     node_joined(core, node, slot->shape, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
-    if (slot->pod)
+    if (slot->pod) {
         slot->pod->slot = NULL;
+        promise_note(core, slot->pod);
+    }
     shape_unref(core, slot->shape);
     free(slot);
     core->sweep |= !node->facts;

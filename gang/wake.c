@@ -31,20 +31,28 @@
 #define STEERS_AT_ONCE 32
 #define STEER_PAUSE    (20 * USEC_PER_MSEC)
 
-/* A node that takes the pod beside those that were sent there for the same news. */
+/* It takes the pod beside those that were sent there for the same news. */
+static bool takes_starved(const struct pod *pod, const struct node *node, struct rules *rules,
+                          const struct reach *reach)
+{
+    return node_takes(node, pod->shape, node->n_woken, reach) && !shape_refusal(pod->shape, node) &&
+           node_misfit(node, pod->shape, reach) != -2 && rules_refusal(rules, node) == RULE_NONE;
+}
+
+/* The node that kube-scheduler has nominated it to, else the best that takes it. */
 static struct node *starved_node(struct gang_core *core, const struct pod *pod)
 {
     struct node *best = NULL;
-    bool heed = pod_heeds(core, pod);
+    struct reach reach = pod_reach(core, pod);
+    reach.yields = true;
     struct rules rules = rules_for(core, pod->shape);
+    if (pod->promised && takes_starved(pod, pod->promised, &rules, &reach))
+        return pod->promised;
     struct look look = look_begin(core, NULL, pod->shape, NULL);
-    while (look_next(&look)) {
-        struct node *node = look.node;
-        if (node_takes(node, pod->shape, node->n_woken, heed) && !shape_refusal(pod->shape, node) &&
-            node_misfit(node, pod->shape, heed) != -2 && rules_refusal(&rules, node) == RULE_NONE &&
-            (!best || node_better(pod->shape, node, best)))
-            best = node;
-    }
+    while (look_next(&look))
+        if (takes_starved(pod, look.node, &rules, &reach) &&
+            (!best || node_better(pod->shape, look.node, best)))
+            best = look.node;
     return best;
 }
 
@@ -73,6 +81,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     pod->asked = false;
     free(pod->nominated);
     pod->nominated = node ? xstrdup(node->name) : NULL;
+    promise_none(pod, node);
     nomination_note(core, pod);
     if (node) {
         core->stats.wakes++;
@@ -177,7 +186,7 @@ void wake_timer_fired(struct gang_core *core)
         if (pod->woken_at + WAKE_AGAIN > core->now)
             break;
         list_remove(&pod->in_woken);
-        if (!pod->node)
+        if (!pod->node && !pod->promised)
             nominate(core, pod, NULL);
     }
 }

@@ -89,6 +89,7 @@ static const struct trait {
     {OP_POD, A_KEPT, F_FAULTS, 10, 1, 1, EACH},
     {OP_FILTER, A_HIDE, F_HIDES, 40, 1, 255, EACH},
     {OP_FILTER, A_SAMPLE, F_SAMPLES, 30, 1, 1, EACH},
+    {OP_FILTER, A_PREEMPTS, F_PREEMPTS, 60, 1, 1, EACH},
     {OP_FILTER, A_PICK, F_ALWAYS, 30, 1, 7, EACH},
     {OP_FILTER, A_SKIP, F_ALWAYS, 60, 1, 20, EACH},
     {OP_BIND, A_SKIP, F_ALWAYS, 40, 1, 5, EACH},

@@ -29,6 +29,7 @@
     X(CLOSED, 35)                                                                                  \
     X(FOREIGN, 20)                                                                                 \
     X(PRIORITY, 50)                                                                                \
+    X(PREEMPTS, 30)                                                                                \
     X(STRANGE, 40)                                                                                 \
     X(FEW_HOLDS, 10)                                                                               \
     X(MAXIMUM, 25)                                                                                 \

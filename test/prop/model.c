@@ -76,6 +76,8 @@ struct model *model_new(void (*fail)(struct model *, const char *, const char *)
                                         .lost = -1,
                                         .nominated = -1,
                                         .named = -1,
+                                        .shown_nominated = -1,
+                                        .ours = -1,
                                         .sent_to = -1,
                                         .picked = -1,
                                         .charged_node = -1,
@@ -303,6 +305,8 @@ static void see_filter(struct model *m, const struct gang_effect *e, size_t n)
             (r->n_refused != q->n_names || strncmp(r->refused[0].text, "Insufficient ", 13)))
             model_fail(m, "answer", "p%d is not refused as by full nodes", p);
         t->plain = r->as_full;
+        if (n == 1) /* else it may be about what came after the call */
+            oracle_kept_out(m, p, q->names, q->n_names);
         if (n == 1 && strstr(r->refused[0].text, "was not offered in this call"))
             q->refused = p;
     } else {
@@ -328,10 +332,15 @@ static void see_scores(struct model *m, const struct gang_effect *e, size_t n)
 static void see_preempt(struct model *m, const struct gang_effect *e, size_t n)
 {
     struct queued *q = question(m, n, GANG_EV_PREEMPT, e->preempt.id);
+    m->kept = 0;
+    if (e->preempt.n_kept && q->pod >= 0)
+        m->pods[q->pod].ours = -1; /* what kube-scheduler nominates from here on is its own word */
     once(m, q);
-    for (size_t i = 0; i < e->preempt.n_kept; i++)
+    for (size_t i = 0; i < e->preempt.n_kept; i++) {
         if (e->preempt.kept[i] >= q->n_names)
             model_fail(m, "answer", "preempt keeps a node that was no candidate");
+        m->kept |= UINT32_C(1) << node_number(q->names[e->preempt.kept[i]]);
+    }
 }
 
 static void see_answer(struct model *m, const struct gang_effect *e, size_t n)
@@ -451,6 +460,8 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     int n = e->pod.node ? node_number(e->pod.node) : -1;
     uint64_t lost = (uint64_t)op_get(&m->config, A_LOST, 0);
     oracle_nominated(m, p, n);
+    if (m->pods[p].shown_nominated != n || m->pods[p].nominated != n || !oracle_single(m, p))
+        m->pods[p].ours = n; /* else it only wakes the pod */
     m->pods[p].steered |= n >= 0;
     if (n >= 0 && lost && !m->calm && ++m->namings % (lost + 1) == 0) {
         m->pods[p].named = -1; /* it may be written again */
@@ -474,7 +485,7 @@ static void see_lifting(struct model *m, const struct gang_effect *e, size_t cou
     oracle_lifted(m, p);
     t->lift_asked = true;
     if (e->pod.node && t->node < 0) {
-        t->named = node_number(e->pod.node);
+        t->named = t->ours = node_number(e->pod.node);
         t->named_now = true;
     }
     if (m->gates & GATES_LOST && m->liftings++ % 3 == 0)

@@ -45,19 +45,21 @@ struct pod_truth {
     enum gang_phase phase;
     bool deleting;
     enum dirty dirty;
-    int lost;         /* node of a Binding that nobody knows the end of; -1 */
-    usec_t lost_sent; /* when that was sent: the API server gives it up in the end */
-    int nominated;    /* status.nominatedNodeName; -1 */
-    bool inherited;   /* by an earlier life of muster, and nothing came between */
-    bool steered;     /* muster has nominated it once */
-    int named;        /* where this core has, if nothing came between; -1 */
-    usec_t named_at;  /* and when */
-    bool named_now;   /* in this step */
-    bool overtaken;   /* and the watch has shown, with it, what was before */
-    bool lift_asked;  /* this core has asked for its gate to be lifted */
-    int sent_to;      /* node of its last Binding; -1 */
-    bool of_commit;   /* that was one of a commit, */
-    bool committed;   /* and it was done: the mark is on the pod */
+    int lost;            /* node of a Binding that nobody knows the end of; -1 */
+    usec_t lost_sent;    /* when that was sent: the API server gives it up in the end */
+    int nominated;       /* status.nominatedNodeName; -1 */
+    bool inherited;      /* by an earlier life of muster, and nothing came between */
+    bool steered;        /* muster has nominated it once */
+    int shown_nominated; /* the same, as the watch, or a call, has shown it last; -1 */
+    int ours;  /* where this core has written it, and nobody else may have meant the same; -1 */
+    int named; /* where this core has, if nothing came between; -1 */
+    usec_t named_at; /* and when */
+    bool named_now;  /* in this step */
+    bool overtaken;  /* and the watch has shown, with it, what was before */
+    bool lift_asked; /* this core has asked for its gate to be lifted */
+    int sent_to;     /* node of its last Binding; -1 */
+    bool of_commit;  /* that was one of a commit, */
+    bool committed;  /* and it was done: the mark is on the pod */
     usec_t bound_at;
     usec_t sent_at; /* and when */
 
@@ -149,7 +151,9 @@ struct model {
     struct pod_truth pods[PODS];
     bool excused[GROUPS];                 /* a loss, a refusal or a change: may be part bound */
     usec_t doubted[GROUPS][NEEDS][NODES]; /* see pod_doubt() */
-    usec_t left[NODES];                   /* when a pod last left it, for this core; 0 */
+    int64_t used[NODES][4], reserved[NODES][4]; /* by the core, after the step before */
+    uint32_t kept;      /* nodes where the core let a preemption go on last, by bits */
+    usec_t left[NODES]; /* when a pod last left it, for this core; 0 */
     struct call calls[PODS * 4];
     size_t n_calls;
     struct request requests[REQUESTS_MAX];

@@ -201,6 +201,7 @@ static void show_pod(struct model *m, int p)
     t->dirty = CLEAN;
     if (t->exists) {
         charge_as_shown(m, t);
+        t->shown_nominated = t->nominated;
         model_tell(m, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, p)}, p);
     } else if (t->shown) {
         model_uncharge(m, t);
@@ -387,6 +388,8 @@ static void do_pod(struct model *m, const struct op *op)
                             .lost = -1,
                             .nominated = -1,
                             .named = -1,
+                            .shown_nominated = -1,
+                            .ours = -1,
                             .sent_to = -1,
                             .picked = -1,
                             .charged = was.charged,

@@ -127,6 +127,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(AGAIN, "again", T_FLAG, "bind: the same call once more, its connection was lost")            \
     X(STALE, "stale", T_FLAG, "filter: the scheduler is behind; the pod may be bound or leaving")  \
     X(UNSEEN, "unseen", T_FLAG, "the watch does not show it yet; close: muster is not told")       \
+    X(PREEMPTS, "preempts", T_FLAG, "filter: where nothing has room, lower pods are evicted")      \
     X(HIDE, "hide", T_NODES, "filter: nodes the scheduler does not offer this time")               \
     X(SAMPLE, "sample", T_FLAG, "filter: the list is a sample (more than 100 names)")              \
     X(PICK, "pick", T_NUMBER, "filter: which of the nodes that passed the scheduler takes")        \

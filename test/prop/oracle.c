@@ -488,6 +488,18 @@ static void check_kinds(struct model *m, const struct gangs_seen *seen)
     }
 }
 
+/* What is left for plans of the family. */
+static void less_promised(const struct model *m, uint32_t family, int64_t left[NODES][RESOURCES],
+                          int64_t ret[NODES][RESOURCES])
+{
+    int least = family_least(m, family);
+    for (int n = 0; n < NODES; n++) {
+        promised(m, n, least, /* sure= */ false, ret[n]);
+        for (int r = 0; r < RESOURCES; r++)
+            ret[n][r] = left[n][r] - ret[n][r];
+    }
+}
+
 static void check_planned(struct model *m, const struct amounts_seen amounts[NODES])
 {
     struct gangs_seen seen = see_gangs(m);
@@ -509,7 +521,9 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         if (!oracle_ask(m, family, &ask) || may_be_pinned(m, family))
             continue;
         ask.nodes &= undoubted(m, family);
-        if (fits(&ask, left) &&
+        int64_t mine[NODES][RESOURCES];
+        less_promised(m, family, left, mine);
+        if (fits(&ask, mine) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
             !oracle_back(m, g).pauses && !oracle_back(m, g).heeds)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
@@ -646,6 +660,8 @@ void oracle_step(struct model *m)
     check_model(m);
     check_whole(m);
     check_planned(m, seen);
+    for (int n = 0; n < NODES; n++)
+        oracle_promises(m, n, seen[n].all, seen[n].used, seen[n].reserved);
     oracle_nominations(m);
 }
 

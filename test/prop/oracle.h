@@ -51,6 +51,20 @@ void oracle_lifted(struct model *m, int p);
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);
 
+/* ---- promises.c ---- */
+/* No more than what counts of the family's priority between namespaces. */
+int family_least(const struct model *m, uint32_t family);
+/* What is promised on the node to pods of that priority or more: for sure, or maybe. */
+void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RESOURCES]);
+/* No gang has, or needs, a place for the pod. */
+bool oracle_single(const struct model *m, int p);
+/* After each step: nothing was planned into room that is promised to pods before the gang. */
+void oracle_promises(struct model *m, int n, const int64_t all[RESOURCES],
+                     const int64_t used[RESOURCES], const int64_t reserved[RESOURCES]);
+/* After a step in which no offered node passed for the pod: slots of gangs below it, and what is
+ * kept for one, are no reason. */
+void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_names);
+
 /* So many pods, each no larger than this, each able to run on any of these nodes. */
 struct ask {
     int pods;

@@ -206,6 +206,74 @@ static void sched_refuses(struct model *m, int p, enum said said)
     sched_says(m, p, said);
 }
 
+/* ---- preemption ---- */
+
+static bool is_victim(const struct model *m, int i, int p, int n)
+{
+    const struct pod_truth *t = &m->pods[i];
+    return t->exists && t->node == n && !pod_finished(t) && !t->deleting &&
+           op_get(&t->spec, A_PRIO, 0) < op_get(&m->pods[p].spec, A_PRIO, 0);
+}
+
+/* Whether the pod would have room there without those below it. */
+static bool may_evict(const struct model *m, int p, int n)
+{
+    int64_t left[RESOURCES], need[RESOURCES];
+    bool any = false, fits = node_allows(m, p, n);
+    node_has(m, n, left);
+    for (int i = 0; i < PODS; i++) {
+        const struct pod_truth *t = &m->pods[i];
+        bool there = t->exists && !pod_finished(t) && i != p &&
+                     (assumed_on(t) == n || (assumed_on(t) < 0 && t->nominated == n));
+        any |= is_victim(m, i, p, n);
+        if (!there || is_victim(m, i, p, n))
+            continue;
+        fits &= !pods_apart(t, &m->pods[p]);
+        pod_needs(t, need);
+        for (int r = 0; r < RESOURCES; r++)
+            left[r] -= need[r];
+    }
+    pod_needs(&m->pods[p], need);
+    for (int r = 0; r < RESOURCES; r++)
+        fits &= need[r] <= left[r] || need[r] == 0;
+    return any && fits;
+}
+
+static void do_evict(struct model *m, int p, int n, bool late)
+{
+    sched_nominated(m, p, n);
+    if (!late)
+        objects_show(m, 'p', p);
+    for (int i = 0; i < PODS; i++)
+        if (is_victim(m, i, p, n) && !sched_fits(m, p, n)) {
+            struct op gone = op_make(OP_NOPOD, 'p', i);
+            do_object(m, &gone);
+        }
+}
+
+/* No node has room: pods below it are evicted where muster lets that go on. */
+static void preempt(struct model *m, int p, const struct op *op)
+{
+    const char *names[NODES];
+    size_t n_names = 0;
+    int serial = m->pods[p].serial;
+    for (int n = 0; n < NODES; n++)
+        if (m->nodes[n].exists && may_evict(m, p, n))
+            names[n_names++] = node_name(n);
+    if (!n_names)
+        return;
+    struct gang_event ev = {.kind = GANG_EV_PREEMPT, .id = ++m->next_id, .pod = facts_pod(m, p)};
+    m->kept = 0;
+    model_ask(m, ev, p, names, n_names, 0);
+    model_step(m);
+    const struct pod_truth *t = &m->pods[p];
+    for (int n = 0; n < NODES && t->exists && t->serial == serial && t->node < 0; n++)
+        if (m->kept >> n & 1 && may_evict(m, p, n)) {
+            do_evict(m, p, n, op_get(op, A_PICK, 0) & 1);
+            return;
+        }
+}
+
 static void filter_pod(struct model *m, int p, const struct op *op)
 {
     struct pod_truth *t = &m->pods[p];
@@ -232,6 +300,8 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     t->hidden = hidden && !(op_has(op, A_SAMPLE) && n_names);
     if (n_names == 0) {
         sched_refuses(m, p, SAID_FULL);
+        if (op_has(op, A_PREEMPTS))
+            preempt(m, p, op);
         return;
     }
     for (int i = 0; op_has(op, A_SAMPLE) && i < STRANGERS; i++)

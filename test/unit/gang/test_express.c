@@ -165,7 +165,7 @@ static void a_node_that_another_pod_is_nominated_to_is_left_to_the_scheduler(voi
 {
     (void)state;
     struct world *w = pair_world();
-    struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
+    struct gang_pod_facts *f = world_pod_facts("o", NULL, 0);
     f->nominated = xstrdup("b");
     world_pod_set(w, f);
     world_members(w, "g", 0, 2, 1);
@@ -179,7 +179,7 @@ static void nodes_that_come_after_the_nomination_are_left_to_it_too(void **state
     config.assemble = 0;
     config.express = true;
     struct world *w = world_new_with(config, false);
-    struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
+    struct gang_pod_facts *f = world_pod_facts("o", NULL, 0);
     f->nominated = xstrdup("b");
     world_pod_set(w, f);
     world_node(w, "a", 1);

@@ -231,6 +231,336 @@ static void T07_it_is_while_gangs_change(void **state)
     }
 }
 
+/* ---- pods of a higher priority, and what gangs hold ---- */
+
+static void single(struct world *w, const char *name, int gpus, int priority)
+{
+    world_pod_shaped(w, name, NULL, gpus, 1000, priority);
+}
+
+/* A gang of two pods of no priority has both GPUs of a node in its plan. */
+static struct world *planned(int own)
+{
+    struct world *w = world_new();
+    world_node(w, "n", 2);
+    gang(w, (struct ask){"default", "g", .own = own, .size = 2, .gpus = 1});
+    assert_string_equal(world_state(w, "g"), "Planned");
+    return w;
+}
+
+static void T07_slots_of_a_lower_priority_are_no_reason_to_refuse(void **state)
+{
+    (void)state;
+    struct world *w = planned(INT32_MAX);
+    single(w, "same", 1, 0);
+    assert_string_equal(world_filter(w, "same"), "");
+    assert_string_equal(w->refusal, "reserved for gang default/g");
+    single(w, "above", 1, 1);
+    assert_string_equal(world_filter(w, "above"), "n");
+    assert_int_equal(world_reserved(w, "n", GPU), 2); /* nothing moves before it is at bind */
+    world_bind(w, "above", "n");
+    assert_true(world_binding(w, "above@n"));
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    assert_int_equal(world_reserved(w, "n", GPU), 0);
+    world_free(w);
+}
+
+static void T07_they_move_where_they_can(void **state)
+{
+    (void)state;
+    struct world *w = planned(0);
+    world_node(w, "other", 2);
+    single(w, "above", 2, 1);
+    assert_string_equal(world_filter(w, "above"), "other"); /* beside the slots, while it can */
+    assert_string_equal(world_filter_on(w, "above", "n", NULL), "n");
+    world_bind(w, "above", "n");
+    assert_true(world_binding(w, "above@n"));
+    assert_string_equal(world_state(w, "g"), "Planned");
+    assert_int_equal(world_reserved(w, "other", GPU), 2);
+    world_free(w);
+}
+
+/* Only those in its way, and those of a higher priority last. */
+static void T07_only_what_is_in_the_way_leaves(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node_small(w, "n", 2, 4000);
+    gang(w, (struct ask){"default", "gpus", .size = 2, .gpus = 1});
+    gang(w, (struct ask){"default", "cpus", .size = 1});
+    struct gang_pod_facts *f = world_pod_facts("above", NULL, 1);
+    f->requests.items[0].amount = 100;
+    f->priority = 1;
+    world_pod_set(w, f);
+    assert_string_equal(world_filter(w, "above"), "n");
+    world_bind(w, "above", "n");
+    assert_string_equal(world_state(w, "gpus"), "Waiting");
+    assert_string_equal(world_state(w, "cpus"), "Planned");
+    world_free(w);
+}
+
+static void T07_a_member_at_bind_keeps_its_place(void **state)
+{
+    (void)state;
+    struct world *w = planned(0);
+    uint64_t held = world_try(w, "g-0");
+    assert_null(world_answer(w, held));
+    single(w, "above", 2, 1);
+    assert_string_equal(world_filter(w, "above"), "");
+    single(w, "small", 1, 1);
+    assert_string_equal(world_filter(w, "small"), "n"); /* the other slot's */
+    world_wait(w, SECONDS(21));                         /* the longest that a bind is held */
+    assert_string_not_equal(world_answer(w, held), "");
+    assert_string_equal(world_filter(w, "above"), "n");
+    world_free(w);
+}
+
+static void T07_what_is_kept_is_not_kept_from_a_higher_priority(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 4);
+    world_pod_seen(w, "old", NULL, 2, "n", PHASE_RUNNING);
+    struct ask big = {"default", "big", .own = INT32_MAX, .size = 1, .gpus = 4};
+    gang(w, big);
+    world_wait(w, SECONDS(301));
+    single(w, "same", 2, 0);
+    assert_string_equal(world_filter(w, "same"), "");
+    single(w, "system", 2, 2000001000);
+    assert_string_equal(world_filter(w, "system"), "n");
+    world_free(w);
+}
+
+/* Another member of a gang that is placed is judged by its own priority too. */
+static void T07_later_members_displace_as_well(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 3);
+    struct ask first = {"default", "first", .pods = 5, .size = 1, .gpus = 1};
+    gang(w, first);
+    world_try(w, "first-0");
+    world_all_bound(w);
+    gang(w, (struct ask){"default", "g", .size = 2, .gpus = 1});
+    world_pod_set(w, member(&first, 1));
+    assert_string_equal(world_filter(w, "first-1"), "n");
+    world_bind(w, "first-1", "n");
+    assert_true(world_binding(w, "first-1@n"));
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
+static void T07_a_preemption_may_go_on_where_slots_would_move(void **state)
+{
+    (void)state;
+    struct world *w = planned(0);
+    const char *const names[] = {"n"};
+    for (int priority = 0; priority < 2; priority++) {
+        struct gang_pod_facts *f = world_pod_facts("p", NULL, 2);
+        f->priority = priority;
+        struct gang_event ev = {.kind = GANG_EV_PREEMPT,
+                                .id = 70 + (uint64_t)priority,
+                                .pod = f,
+                                .names = names,
+                                .n_names = 1};
+        world_step(w, &ev, 1);
+        assert_string_equal(w->kept, priority ? "n" : "");
+    }
+    world_free(w);
+}
+
+/* ---- room that others have promised ---- */
+
+static struct gang_pod_facts *nominated(const char *name, int gpus, int priority, const char *node)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, gpus);
+    f->priority = priority;
+    f->nominated = xstrdup_null(node);
+    return f;
+}
+
+/* A node full of victims; a gang of two waits for it, and a pod is nominated there. */
+static struct world *victims(int gang_priority, int pod_priority)
+{
+    struct world *w = world_new();
+    world_node(w, "n", 2);
+    world_pod_seen(w, "v0", NULL, 1, "n", PHASE_RUNNING);
+    world_pod_seen(w, "v1", NULL, 1, "n", PHASE_RUNNING);
+    gang(w, (struct ask){"default", "g", .pods = gang_priority, .size = 1, .gpus = 1});
+    world_pod_set(w, nominated("p", 2, pod_priority, NULL));
+    world_pod_set(w, nominated("p", 2, pod_priority, "n"));
+    return w;
+}
+
+static void T02_room_of_a_preemption_is_not_planned_for_a_gang(void **state)
+{
+    (void)state;
+    for (int priority = 0; priority <= 1000; priority += 1000) { /* equal, and above the gang's */
+        struct world *w = victims(0, priority);
+        world_pod_gone(w, "v0");
+        world_pod_gone(w, "v1");
+        assert_string_equal(world_state(w, "g"), "Waiting");
+        assert_string_equal(world_reason(w, "g"),
+                            "gang default/g: 1 member needed, room for 0 (1 short of "
+                            "nvidia.com/gpu; kube-scheduler keeps room for pods that it has "
+                            "nominated)");
+        assert_string_equal(world_filter_on(w, "p", "n", "n"), "n");
+        world_bind(w, "p", "n");
+        assert_true(world_binding(w, "p@n"));
+        world_free(w);
+    }
+}
+
+static void T02_a_gang_of_a_higher_priority_may_have_it(void **state)
+{
+    (void)state;
+    struct world *w = victims(7, 5);
+    world_pod_gone(w, "v0");
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+/* What is left beside it is free; the victims are charged as long as they are there. */
+static void T02_it_is_a_sum_of_its_own(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 3);
+    world_pod_seen(w, "v", NULL, 2, "n", PHASE_RUNNING);
+    world_pod_set(w, nominated("p", 2, 5, "n"));
+    gang(w, (struct ask){"default", "g", .size = 1, .gpus = 1});
+    assert_string_equal(world_state(w, "g"), "Waiting"); /* 1 is free, 2 are promised */
+    world_pod_gone(w, "v");
+    assert_string_equal(world_state(w, "g"), "Planned"); /* 3 are free */
+    world_free(w);
+}
+
+static void T02_it_ends_with_the_nomination(void **state)
+{
+    (void)state;
+    enum { CLEARED, GONE, DELETED, BOUND_ELSEWHERE, MOVED, ENDS };
+    for (int end = 0; end < ENDS; end++) {
+        struct world *w = victims(0, 5);
+        world_node(w, "other", 0);
+        world_pod_gone(w, "v0");
+        assert_string_equal(world_state(w, "g"), "Waiting");
+        struct gang_pod_facts *f = nominated("p", 2, 5, end == DELETED ? "n" : NULL);
+        f->deleting = end == DELETED;
+        if (end == BOUND_ELSEWHERE)
+            f->node = xstrdup("other");
+        if (end == MOVED)
+            f->nominated = xstrdup("other");
+        if (end == GONE) {
+            gang_pod_facts_free(f);
+            world_pod_gone(w, "p");
+        } else {
+            world_pod_set(w, f);
+        }
+        assert_string_equal(world_state(w, "g"), "Planned");
+        world_free(w);
+    }
+}
+
+/* The victims' end was seen before the nomination: the gang has a plan there, which gives way. */
+static void T02_its_node_is_not_refused_for_a_lower_priority(void **state)
+{
+    (void)state;
+    struct world *w = planned(0);
+    world_node(w, "other", 1);
+    world_pod_set(w, nominated("p", 1, 5, "n"));
+    assert_string_equal(world_filter_on(w, "p", "n", "n"), "n");
+    assert_string_equal(world_filter_on(w, "p", "n other", "n"), "n other");
+    world_bind(w, "p", "n");
+    assert_true(world_binding(w, "p@n"));
+    world_free(w);
+}
+
+static void T02_what_muster_nominates_is_no_promise(void **state)
+{
+    (void)state;
+    struct world *w = planned(0);
+    single(w, "woken", 2, 0);
+    assert_string_equal(world_filter(w, "woken"), "");
+    world_forget(w);
+    world_group_gone(w, "g"); /* frees the room: it is woken */
+    assert_true(world_nominated(w, "woken@n"));
+    world_pod_set(w, nominated("woken", 2, 0, "n")); /* as the watch shows it */
+    gang(w, (struct ask){"default", "h", .size = 1, .gpus = 1});
+    assert_string_equal(world_state(w, "h"), "Planned");
+    world_free(w);
+}
+
+/* Once kube-scheduler has asked for a preemption, the same nomination is its own. */
+static void T02_what_it_nominates_where_muster_did_is_one(void **state)
+{
+    (void)state;
+    struct world *w = planned(0);
+    single(w, "woken", 2, 0);
+    world_filter(w, "woken");
+    world_group_gone(w, "g");
+    world_pod_set(w, nominated("woken", 2, 0, "n"));
+    const char *const names[] = {"n"};
+    struct gang_event ev = {.kind = GANG_EV_PREEMPT, .id = 70, .names = names, .n_names = 1};
+    ev.pod = nominated("woken", 2, 0, "n");
+    world_step(w, &ev, 1);
+    gang(w, (struct ask){"default", "h", .size = 1, .gpus = 1});
+    assert_string_equal(world_state(w, "h"), "Waiting");
+    world_free(w);
+}
+
+/* Woken where kube-scheduler keeps room for it, it keeps that when it does not come at once. */
+static void T02_waking_it_takes_no_promise_back(void **state)
+{
+    (void)state;
+    struct world *w = planned(5);
+    world_node(w, "full", 2);
+    world_pod_seen(w, "v", NULL, 2, "full", PHASE_RUNNING);
+    gang(w, (struct ask){"default", "same", .pods = 5, .size = 1, .gpus = 0});
+    world_pod_set(w, nominated("p", 2, 0, NULL));
+    assert_string_equal(world_filter_on(w, "p", "n", NULL), ""); /* equals keep their slots */
+    world_pod_set(w, nominated("p", 2, 0, "full"));
+    world_forget(w);
+    world_pod_gone(w, "v");
+    assert_true(world_nominated(w, "p@full"));
+    world_wait(w, SECONDS(20));
+    assert_false(world_nominated(w, "p@"));
+    gang(w, (struct ask){"default", "h", .size = 1, .gpus = 1});
+    assert_string_equal(world_state(w, "h"), "Waiting");
+    world_free(w);
+}
+
+/* Its gang waits: nobody else is kept out by it, and it is cleared. */
+static void T02_a_member_that_waits_is_promised_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 1);
+    world_group(w, "pair", 2);
+    struct gang_pod_facts *f = world_pod_facts("pair-0", "pair", 1);
+    f->nominated = xstrdup("n");
+    world_forget(w);
+    world_pod_set(w, f);
+    assert_true(world_nominated(w, "pair-0@"));
+    gang(w, (struct ask){"default", "g", .size = 1, .gpus = 1});
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
+static void T02_a_gated_pod_is_promised_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 1);
+    struct gang_pod_facts *f = nominated("p", 1, 5, "n");
+    f->n_gates = 1;
+    f->gates = xcalloc(1, sizeof *f->gates);
+    f->gates[0] = xstrdup("example.com/quota");
+    world_pod_set(w, f);
+    gang(w, (struct ask){"default", "g", .size = 1, .gpus = 1});
+    assert_string_equal(world_state(w, "g"), "Planned");
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -242,6 +572,23 @@ int main(void)
         cmocka_unit_test(T07_a_namespace_does_not_hand_on_its_places),
         cmocka_unit_test(T07_the_order_is_strict_and_total),
         cmocka_unit_test(T07_it_is_while_gangs_change),
+        cmocka_unit_test(T07_slots_of_a_lower_priority_are_no_reason_to_refuse),
+        cmocka_unit_test(T07_they_move_where_they_can),
+        cmocka_unit_test(T07_only_what_is_in_the_way_leaves),
+        cmocka_unit_test(T07_a_member_at_bind_keeps_its_place),
+        cmocka_unit_test(T07_what_is_kept_is_not_kept_from_a_higher_priority),
+        cmocka_unit_test(T07_later_members_displace_as_well),
+        cmocka_unit_test(T07_a_preemption_may_go_on_where_slots_would_move),
+        cmocka_unit_test(T02_room_of_a_preemption_is_not_planned_for_a_gang),
+        cmocka_unit_test(T02_a_gang_of_a_higher_priority_may_have_it),
+        cmocka_unit_test(T02_it_is_a_sum_of_its_own),
+        cmocka_unit_test(T02_it_ends_with_the_nomination),
+        cmocka_unit_test(T02_its_node_is_not_refused_for_a_lower_priority),
+        cmocka_unit_test(T02_what_muster_nominates_is_no_promise),
+        cmocka_unit_test(T02_what_it_nominates_where_muster_did_is_one),
+        cmocka_unit_test(T02_waking_it_takes_no_promise_back),
+        cmocka_unit_test(T02_a_member_that_waits_is_promised_nothing),
+        cmocka_unit_test(T02_a_gated_pod_is_promised_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
