@@ -48,6 +48,7 @@ func TestC15_RecordingOfALiveServer(t *testing.T) {
 	c.AddNodes(t, testbed.Node("c", testbed.GPUs(2)))
 	c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
 	c.Recorder.Together(t, gang)
+	m.WaitState(t, "ml", "eight", "Placed") // it hears of the bindings after the recorder, maybe
 	m.Stop(t)
 
 	recording := m.Recordings[0]
