@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A watch (k8s/watch.h) of an API server that says anything: the input is its replies, one after
- * the other (fake_client.h), lists and watches in turn.
+ * the other (fake_client.h), lists and watches in turn. Protobuf is asked for, unless "json "
+ * stands before them.
  *
  * What the watch makes of them does not depend on where a stream is cut. It takes back only what it
  * gave, once, and at its end all of it.
@@ -98,8 +99,10 @@ static void play(const char *p, const char *end, size_t most, bool json, struct 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const size_t cuts[] = {1, 5, 300};
+    static const char mark[] = "json ";
     const char *p = (const char *)data, *end = p + size;
-    bool json = size && (data[size - 1] & 1);
+    bool json = size >= strlen(mark) && memcmp(p, mark, strlen(mark)) == 0;
+    p += json ? strlen(mark) : 0;
     struct seen whole = {.given = MAP_INIT};
     play(p, end, 0, json, &whole);
     for (size_t i = 0; i < ARRAY_SIZE(cuts); i++) {
