@@ -5,10 +5,12 @@
  * each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in a turn of their
  * own, others are posted.
  *
- * Every request is answered once, with JSON of that verb: filter names only nodes that were
- * offered, each once if it was offered once; prioritize scores each offered name.
+ * Every request is answered once, with JSON of that verb: filter and prioritize name only nodes
+ * that were offered, and prioritize all of them.
  */
 #include "server/calls.h"
+
+#include <strings.h>
 
 #include "test/fuzz/bed.h"
 #include "test/fuzz/fake_http.h"
@@ -73,48 +75,92 @@ static bool see_effect(void *arg, const struct gang_effect *e)
     return true;
 }
 
+/* Keys are read in any case. */
+static const json_t *member(const json_t *object, const char *want)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, key, value)
+    {
+        if (strcasecmp(key, want) == 0)
+            return value;
+    }
+    return NULL;
+}
+
+static const json_t *nodes_of(const json_t *args)
+{
+    const json_t *names = member(args, "NodeNames");
+    return json_is_array(names) ? names : member(member(args, "Nodes"), "items");
+}
+
 static const char *name_of(const json_t *node)
 {
     const char *name = json_string_value(node);
-    return name ? name
-                : json_string_value(json_object_get(json_object_get(node, "metadata"), "name"));
+    return name ? name : json_string_value(member(member(node, "metadata"), "name"));
 }
 
-static void check_filter(const json_t *reply, const char *body)
+static void check_offered(const json_t *request, const char *name)
 {
-    const json_t *names = json_object_get(reply, "NodeNames");
-    const json_t *nodes = json_object_get(json_object_get(reply, "Nodes"), "items");
-    HOLDS(json_is_string(json_object_get(reply, "Error")), "no Error: %s", body);
-    HOLDS(!json_array_size(names) || !json_array_size(nodes), "names and nodes");
-    const json_t *list = json_is_array(names) ? names : nodes;
-    for (size_t i = 0; i < json_array_size(list); i++)
-        HOLDS(json_is_object(json_array_get(list, i)) || name_of(json_array_get(list, i)),
-              "a node without a name");
+    const json_t *nodes = nodes_of(request);
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        if (str_eq(name_of(json_array_get(nodes, i)), name))
+            return;
+    HOLDS(false, "\"%s\" was not offered", name ? name : "a node without a name");
+}
+
+static void check_filter(const json_t *reply, const json_t *request)
+{
+    static const char *const refused[] = {"FailedNodes", "FailedAndUnresolvableNodes"};
+    const json_t *nodes = nodes_of(reply);
+    HOLDS(json_is_string(member(reply, "Error")), "no Error");
+    for (size_t i = 0; i < json_array_size(nodes); i++)
+        check_offered(request, name_of(json_array_get(nodes, i)));
+    for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+        const char *name;
+        json_t *why;
+        json_object_foreach((json_t *)(uintptr_t)member(reply, refused[i]), name, why)
+        {
+            HOLDS(json_string_length(why) > 0, "%s is refused without a word", name);
+            check_offered(request, name);
+        }
+    }
+}
+
+/* One score for each name, or none where the call was not understood. */
+static void check_prioritize(const json_t *reply, const json_t *request)
+{
+    size_t n = json_array_size(reply);
+    HOLDS(json_is_array(reply) && (n == 0 || n == json_array_size(nodes_of(request))), "%zu scores",
+          n);
+    for (size_t i = 0; i < n; i++) {
+        json_int_t score = json_integer_value(member(json_array_get(reply, i), "Score"));
+        HOLDS(score >= 0 && score <= 10, "a score of %d", (int)score);
+        check_offered(request, json_string_value(member(json_array_get(reply, i), "Host")));
+    }
 }
 
 static void check_reply(const struct fake_request *f)
 {
     const char *text = buf_str(&f->r.reply);
     cleanup_tree json_t *reply = fuzz_json("the reply", text, f->r.reply.len);
+    /* A key that is there twice is refused, so the last one is the only one. */
+    cleanup_tree json_t *request = json_loadb(buf_str(&f->sent), f->sent.len, 0, NULL);
     switch (f->r.route->tag) {
     case EXTENDER_FILTER:
         HOLDS(f->status == 200, "filter answers %d", f->status);
-        check_filter(reply, text);
+        check_filter(reply, request);
         break;
     case EXTENDER_PRIORITIZE:
-        HOLDS(f->status == 200 && json_is_array(reply), "prioritize answers %s", text);
-        for (size_t i = 0; i < json_array_size(reply); i++) {
-            const json_t *score = json_object_get(json_array_get(reply, i), "Score");
-            HOLDS(json_is_integer(score) && json_integer_value(score) <= 10, "a score: %s", text);
-        }
+        HOLDS(f->status == 200, "prioritize answers %d", f->status);
+        check_prioritize(reply, request);
         break;
     case EXTENDER_PREEMPT:
-        HOLDS(f->status == 500 || json_is_object(json_object_get(reply, "NodeNameToMetaVictims")),
+        HOLDS(f->status == 500 || json_is_object(member(reply, "NodeNameToMetaVictims")),
               "preempt answers %s", text);
         break;
     default:
-        HOLDS(f->status == 200 && json_is_string(json_object_get(reply, "Error")),
-              "bind answers %s", text);
+        HOLDS(f->status == 200 && json_is_string(member(reply, "Error")), "bind answers %s", text);
         break;
     }
 }

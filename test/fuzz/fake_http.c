@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/json_mend.h"
+
 static struct fake_request *fake_of(const struct http_request *r)
 {
     return (struct fake_request *)(uintptr_t)r;
@@ -36,6 +38,8 @@ void fake_request_body(struct fake_request *f, const char *data, size_t size,
         f->r.bytes += n;
     }
     f->r.whole = nsec_now();
+    buf_append(&f->sent, data, size);
+    json_mend_nul(f->sent.data, f->sent.len);
 }
 
 void fake_request_free(struct fake_request *f)
@@ -44,6 +48,7 @@ void fake_request_free(struct fake_request *f)
     HOLDS(f->deferred == f->gone, "deferred and not resumed, or the other way round");
     if (f->r.user && f->r.free_user)
         f->r.free_user(f->r.user);
+    buf_done(&f->sent);
     buf_done(&f->r.body);
     buf_done(&f->r.reply);
     free(f->path);

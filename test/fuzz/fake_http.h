@@ -14,7 +14,8 @@ struct fake_request {
     char *path, *query;    /* "a=b&c", as it is written; may be NULL */
     char *values[8];       /* of parameters that were looked at */
     size_t n_values;
-    int status; /* 0: not answered yet */
+    struct buf sent; /* the whole body, without escaped NULs */
+    int status;      /* 0: not answered yet */
     bool deferred, gone;
 };
 
