@@ -84,6 +84,7 @@ static const struct trait {
     {OP_POD, A_CLOSED, F_CLOSED, 15, 1, 1, EACH},
     {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
     {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
+    {OP_POD, A_BEYOND, F_BEYOND, 12, 1, 1, EACH},
     {OP_POD, A_BARRED, F_BARS, 15, 1, 2, EACH},
     {OP_GROUP, A_TIMEOUT, F_BARS, 60, DAY, DAY, EACH},
     {OP_POD, A_KEPT, F_FAULTS, 10, 1, 1, EACH},
@@ -635,8 +636,10 @@ void draw_seed(uint64_t seed, struct ops *ret)
     struct drawing d = {.random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, .ops = ret};
     for (int i = 0; i < 8; i++)
         draw(&d, 2);
-    for (int i = 0; i < F_COUNT; i++)
+    for (int i = 0; i < F_BEYOND; i++)
         d.on[i] = chance(&d, percent[i]);
+    d.on[F_BEYOND] =
+        (seed + 50) % 100 < percent[F_BEYOND]; /* other seeds are what they were without it */
     ret->n = 0;
     line(&d, OP_CONFIG, 0, 0);
     if (d.on[F_QUIET])

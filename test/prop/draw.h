@@ -54,7 +54,8 @@
     X(STEERS, 40)                                                                                  \
     X(EXPRESS, 40)                                                                                 \
     X(SHUNS, 10)                                                                                   \
-    X(BARS, 20)
+    X(BARS, 20)                                                                                    \
+    X(BEYOND, 15)
 
 enum feature {
 #define X(id, percent) F_##id,

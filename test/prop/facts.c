@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
+#include "gang/bounds.h"
 #include "test/prop/model.h"
 
 #define API_GROUP "test"
@@ -258,6 +259,19 @@ static void add_link(struct gang_pod_facts *f, const struct op *spec)
     }
 }
 
+/* Its charge is known all the same: of these resources no node has any. */
+static void go_beyond(struct gang_pod_facts *f)
+{
+    for (int i = 0; i < BOUND_RESOURCES; i++) {
+        cleanup_free char *name = xasprintf("example.com/odd-%d", i);
+        gang_amounts_add(&f->requests, name, 1);
+    }
+    cleanup_free char *text = gang_bound_exceeded(OVER_RESOURCES, f->requests.n);
+    f->invalid = xasprintf("pod default/%s: %s", f->name, text);
+    if (!f->inexact)
+        f->inexact = xstrdup("a field that muster cannot read whole");
+}
+
 struct gang_pod_facts *facts_pod(const struct model *m, int p)
 {
     const struct pod_truth *t = &m->pods[p];
@@ -296,5 +310,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     add_placement(f, &t->spec);
     add_app(f, &t->spec);
     add_link(f, &t->spec);
+    if (op_has(&t->spec, A_BEYOND))
+        go_beyond(f);
     return f;
 }

@@ -111,6 +111,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(TOLERANT, "tolerant", T_FLAG, "pod: tolerates the taint and the cordon")                     \
     X(FOREIGN, "foreign", T_FLAG, "pod: of another scheduler")                                     \
     X(BARRED, "barred", T_NUMBER, "pod: the scheduler refuses it unasked; 2: and writes nothing")  \
+    X(BEYOND, "beyond", T_FLAG, "pod: asks for more resources than muster reads")                  \
     X(BARE, "bare", T_FLAG, "pod: has no controller")                                              \
     X(KEPT, "kept", T_FLAG, "pod: a finalizer keeps it terminating")                               \
     X(KIND, "kind", T_NUMBER, "pod: label that all members must share")                            \

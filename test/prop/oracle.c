@@ -153,11 +153,30 @@ static void check_maximum(struct model *m, int p)
                    max);
 }
 
+/* Whose pod is beyond a bound gets no place for it: it passes when the gang is whole without it. */
+static void check_beyond(struct model *m, int p)
+{
+    int g = pod_group(&m->pods[p]);
+    uint32_t family = g >= 0 ? family_of(m, g) : 0;
+    bool has[PODS];
+    if (!op_has(&m->pods[p].spec, A_BEYOND) || !family || excused(m, family) ||
+        !all_shown(m, family) || !family_valid(m, family))
+        return;
+    for (int i = 0; i < PODS; i++) {
+        int h = pod_group(&m->pods[i]);
+        has[i] =
+            i != p && h >= 0 && family >> h & 1 && member_counts(&m->pods[i]) && committed(m, i);
+    }
+    if (!family_whole(m, family, has))
+        model_fail(m, "beyond", "p%d is bound with its gang, and it is beyond a bound", p);
+}
+
 /* I2: muster never adds an excess. A resource that the node does not have is somebody else's. */
 void oracle_binding(struct model *m, int p, int n)
 {
     int64_t left[RESOURCES], have[RESOURCES], need[RESOURCES];
     check_maximum(m, p);
+    check_beyond(m, p);
     if (!m->nodes[n].exists || m->nodes[n].dirty)
         return;
     oracle_left(m, n, left);
@@ -212,7 +231,8 @@ void oracle_unasked(struct model *m, int p, int n)
     if (!op_has(&m->config, A_EXPRESS))
         model_fail(m, "express", "p%d: a Binding that nobody asked for", p);
     if (op_has(spec, A_FORBID) || op_has(spec, A_USES) || op_has(spec, A_DEVICES) ||
-        op_has(spec, A_SHUN) || (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || is_shunned(m, p))
+        op_has(spec, A_SHUN) || op_has(spec, A_BEYOND) ||
+        (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || is_shunned(m, p))
         model_fail(m, "express", "p%d is bound unasked, and where it may go is not known", p);
     if (!t->shown)
         model_fail(m, "express", "p%d is bound unasked, and no watch has shown it", p);
@@ -224,6 +244,12 @@ void oracle_unasked(struct model *m, int p, int n)
         model_fail(m, "express", "p%d is bound unasked to %s, which refuses it", p, node_name(n));
     for (int i = 0; i < PODS; i++) {
         const struct pod_truth *other = &m->pods[i];
+        if (i != p && other->exists && other->node == n && other->dirty == CLEAN && other->shown &&
+            !pod_finished(other) && op_has(&other->spec, A_BEYOND))
+            model_fail(m, "express",
+                       "p%d is bound unasked to %s, where p%d runs, whose rules are "
+                       "not all known",
+                       p, node_name(n), i);
         if (i != p && other->exists && other->node < 0 && other->dirty == CLEAN && other->shown &&
             other->nominated == n && pod_group(other) < 0 && other->charged == NOT_CHARGED &&
             !pod_finished(other))
@@ -312,7 +338,8 @@ static bool members_plain(const struct model *m, uint32_t family)
             return false; /* the core does not know it yet */
         if (g < 0 || !(family >> g & 1) || !member_counts(t))
             continue;
-        if (op_has(&t->spec, A_USES) || has_app_rules(&t->spec))
+        if (op_has(&t->spec, A_USES) || has_app_rules(&t->spec) ||
+            (op_has(&t->spec, A_BEYOND) && !committed(m, p)))
             return false;
         if (!op_has(&t->spec, A_KIND))
             continue;
