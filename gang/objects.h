@@ -386,7 +386,8 @@ struct standing {
 /* The gangs of a namespace that wait. */
 struct line {
     char *ns;
-    struct gang **gangs; /* in order, but for those that came since the line was settled */
+    /* In order, but for those that came since the line was settled; NULL: it left since then. */
+    struct gang **gangs;
     size_t n, n_sorted, cap;
     struct list in_unsettled; /* core->unsettled */
 };
@@ -447,6 +448,7 @@ struct gang {
     int32_t priority, own_priority;
     int32_t pod_priority;   /* no more than its lowest member's, whatever is trusted */
     struct line *line;      /* of its namespace; NULL: it does not wait */
+    size_t at;              /* its place in the line */
     struct gang *behind;    /* whose merit decides when its turn is; itself, or one before it */
     struct standing stands; /* when it joined the line */
     struct list in_noted;   /* core->noted */

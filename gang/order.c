@@ -126,29 +126,35 @@ static void join(struct gang_core *core, struct gang *gang, struct line *line)
     gang->line = line;
     gang->stands = standing_of(gang);
     GROW(line->gangs, line->cap, line->n + 1);
+    gang->at = line->n;
     line->gangs[line->n++] = gang;
     unsettle(core, line);
 }
 
+/* The gap that it leaves is closed before the line is read again: many may leave at once. */
 static void leave(struct gang_core *core, struct gang *gang)
 {
-    struct line *line = gang->line;
-    if (!line)
+    if (!gang->line)
         return;
-    size_t kept = 0;
-    for (size_t i = 0; i < line->n; i++) {
-        struct gang *other = line->gangs[i];
-        if (other->behind == gang)
-            other->behind = other; /* until the line is settled; the gang may be freed before */
-        if (other != gang)
-            line->gangs[kept++] = other;
-        else if (i < line->n_sorted)
-            line->n_sorted--;
-    }
-    line->n = kept;
+    gang->line->gangs[gang->at] = NULL;
+    unsettle(core, gang->line);
     gang->line = NULL;
     gang->behind = gang;
-    unsettle(core, line);
+}
+
+static void close_gaps(struct line *line)
+{
+    size_t kept = 0, sorted = 0;
+    for (size_t i = 0; i < line->n; i++) {
+        struct gang *gang = line->gangs[i];
+        if (!gang)
+            continue;
+        sorted += i < line->n_sorted;
+        gang->at = kept;
+        line->gangs[kept++] = gang;
+    }
+    line->n = kept;
+    line->n_sorted = sorted;
 }
 
 /* The sorted part keeps its order: whoever changed has left it and stands at the end. */
@@ -168,12 +174,14 @@ static void sort(struct line *line)
 
 static void settle(struct line *line)
 {
+    close_gaps(line);
     if (line->n_sorted < line->n)
         sort(line);
     struct gang *last = NULL;
     for (size_t i = 0; i < line->n; i++) {
         struct gang *gang = line->gangs[i];
         last = !last || by_merit(gang, last) > 0 ? gang : last;
+        gang->at = i;
         gang->behind = last;
     }
 }
@@ -186,9 +194,16 @@ void order_note(struct gang_core *core, struct gang *gang)
         list_push(&core->noted, &gang->in_noted);
 }
 
+/* The gang is freed: until the line is settled, those behind it stand for themselves. */
 void order_forget(struct gang_core *core, struct gang *gang)
 {
+    struct line *line = gang->line;
     leave(core, gang);
+    if (line)
+        close_gaps(line);
+    for (size_t i = 0; line && i < line->n; i++)
+        if (line->gangs[i]->behind == gang)
+            line->gangs[i]->behind = line->gangs[i];
     list_remove(&gang->in_noted);
 }
 
