@@ -2,6 +2,7 @@
 #include "fake_http2.h"
 
 #include <arpa/inet.h>
+#include <netinet/tcp.h>
 #include <nghttp2/nghttp2.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
@@ -239,8 +240,7 @@ static void respond(struct peer *p, int32_t id, struct stream *s)
         answer(p, id, s, n);
     } else {
         if ((n = after(path, "/big/")) != NULL)
-            for (int left = atoi(n); left > 0; left--)
-                buf_putc(&s->reply, 'x');
+            buf_printf(&s->reply, "%0*d", atoi(n), 0);
         if (after(path, "/early"))
             say_hints(p, id);
         s->reset_behind = after(path, "/reset") != NULL;
@@ -433,6 +433,8 @@ static void *accept_all(void *arg)
         unsigned at = f->connections;
         bool room = at < MAX_CONNECTIONS && !f->stopping;
         if (room) {
+            int on = 1; /* as the API server has it */
+            setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
             struct place *place = xmalloc(sizeof *place);
             *place = (struct place){f, at, fd};
             f->sockets[at] = fd;
