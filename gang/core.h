@@ -361,6 +361,7 @@ void plan_pass(struct gang_core *core);
 /* ---- order.c ---- */
 /* For qsort, over struct gang *: the order in which gangs are planned. A strict total order. */
 int by_order(const void *a, const void *b);
+bool order_after(const struct gang *g, const struct gang *h);
 /* Something about the gang changed: its place in the order may be another. */
 void order_note(struct gang_core *core, struct gang *gang);
 /* The gang is about to be freed. */

@@ -129,7 +129,7 @@ void keep_moved(struct gang_core *core, const struct gang *gang)
 bool gang_heeds(const struct gang_core *core, const struct gang *gang)
 {
     const struct gang *keeper = core->keeper;
-    return keeper && gang != keeper && by_order(&gang, &keeper) > 0;
+    return keeper && gang != keeper && order_after(gang, keeper);
 }
 
 bool pod_heeds(const struct gang_core *core, const struct pod *pod)

@@ -60,6 +60,14 @@ int by_order(const void *a, const void *b)
     return order ? order : in_line(g, h);
 }
 
+/* A gang with a plan stands in no line: beside those of its namespace it counts as if it stood
+ * there, so that it finds the same place when it looks for one again. */
+bool order_after(const struct gang *g, const struct gang *h)
+{
+    bool one_line = strcmp(g->head->ref.ns, h->head->ref.ns) == 0;
+    return (one_line ? in_line(g, h) : by_order(&g, &h)) > 0;
+}
+
 /* ---- the lines ---- */
 
 static int by_line(const void *a, const void *b)

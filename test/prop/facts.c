@@ -49,6 +49,7 @@ struct gang_node_facts *facts_node(const struct model *m, int n)
     if (op_get(spec, A_GPUS, 0))
         gang_amounts_add(&f->allocatable, "nvidia.com/gpu", op_get(spec, A_GPUS, 0));
     gang_kvs_add(&f->labels, "kubernetes.io/hostname", node_name(n));
+    gang_kvs_add(&f->labels, "devices", op_get(spec, A_GPUS, 0) ? "some" : "none");
     if (op_has(spec, A_TAINT)) {
         f->taints = xcalloc(1, sizeof *f->taints);
         f->n_taints = 1;
@@ -307,6 +308,8 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     gang_amounts_add(&f->requests, "cpu", op_get(&t->spec, A_CPU, 1) * INT64_C(1000));
     if (op_get(&t->spec, A_GPUS, 0))
         gang_amounts_add(&f->requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
+    if (op_get(&t->spec, A_GPUS, 0) && p % 2) /* it says what goes without saying: where it fits */
+        gang_kvs_add(&f->node_selector, "devices", "some");
     add_placement(f, &t->spec);
     add_app(f, &t->spec);
     add_link(f, &t->spec);
