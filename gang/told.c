@@ -144,7 +144,7 @@ static void key_drop_unused(struct gang_core *core, struct label_key *k)
     free(k);
 }
 
-static void tell(struct gang_core *core, struct label_key *k, const char *ns)
+static void tell_apart_by(struct gang_core *core, struct label_key *k, const char *ns)
 {
     k->told = true;
     k->payer = xstrdup(ns);
@@ -240,7 +240,7 @@ static bool begin_telling(struct gang_core *core, struct label_key *k, const cha
         forget_values(k);
         return false;
     }
-    tell(core, k, ns);
+    tell_apart_by(core, k, ns);
     return true;
 }
 

@@ -794,8 +794,10 @@ char *oracle_calm(struct model *m)
         return open;
     int64_t left[NODES][RESOURCES];
     bool keeper = false;
-    for (int n = 0; n < NODES; n++)
+    for (int n = 0; n < NODES; n++) {
         node_left(m, n, left[n]);
+        less_kept_for_deleted(m, n, left[n]);
+    }
     for (int g = 0; g < GROUPS; g++) {
         struct ask ask;
         /* With few holds gangs may keep each other from their quorum for ever. */

@@ -56,6 +56,9 @@ void oracle_rebuild(struct model *m);
 int family_least(const struct model *m, uint32_t family);
 /* What is promised on the node to pods of that priority or more: for sure, or maybe. */
 void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RESOURCES]);
+/* kube-scheduler keeps room for a pod that it has nominated until the pod has gone, and never tries
+ * one that is being deleted. */
+void less_kept_for_deleted(const struct model *m, int n, int64_t left[RESOURCES]);
 /* No gang has, or needs, a place for the pod. */
 bool oracle_single(const struct model *m, int p);
 /* After each step: nothing was planned into room that is promised to pods before the gang. */

@@ -66,6 +66,19 @@ void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RE
     }
 }
 
+void less_kept_for_deleted(const struct model *m, int n, int64_t left[RESOURCES])
+{
+    int64_t need[RESOURCES];
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        if (!t->exists || !t->deleting || t->node >= 0 || t->nominated != n || pod_finished(t))
+            continue;
+        pod_needs(t, need);
+        for (int r = 0; r < RESOURCES; r++)
+            left[r] -= need[r];
+    }
+}
+
 /* ---- plans ---- */
 
 /* No gang of the family counts for more between namespaces. */

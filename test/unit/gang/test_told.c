@@ -9,8 +9,8 @@
 #include "gang/told.h"
 #include "test/lib/world.h"
 
-#define NODES  300
-#define LABELS 100 /* of each node: l0 to l99, with two values each */
+#define NODES  150
+#define LABELS 70 /* of each node: l0 to l69, with two values each */
 
 /* pool: 3 values; rack: 100; asset: another on each node. */
 static struct gang_node_facts *labelled(int i)
@@ -112,7 +112,7 @@ static void T16_who_selects_by_many_labels_looks_at_each_node_alone(void **state
     assert_int_equal(stops(w, "e"), NODES);
     selecting_one(w, "good", "p", "pool");
     assert_int_equal(stops(w, "p"), 3);
-    selecting_one(w, "good", "l", "l99");
+    selecting_one(w, "good", "l", "l69");
     assert_int_equal(stops(w, "l"), 6);
     assert_int_equal(stops(w, "e"), NODES);
     world_free(w);
@@ -205,10 +205,10 @@ static void T16_a_label_that_nodes_get_later_is_heeded(void **state)
     world_group(w, "g", 1);
     world_pod_set(w, f);
     assert_string_equal(world_state(w, "g"), "Waiting");
-    struct gang_node_facts *node = labelled(217);
+    struct gang_node_facts *node = labelled(117);
     gang_kvs_add(&node->labels, "late", "yes");
     world_node_facts(w, node);
-    assert_string_equal(world_filter(w, "g-0"), "n217");
+    assert_string_equal(world_filter(w, "g-0"), "n117");
     assert_int_equal(stops(w, "g-0"), 2);
     world_free(w);
 }
