@@ -150,6 +150,18 @@ static int check_gates(const struct gang_core *core, struct err *err)
     return 0;
 }
 
+/* There is a bound on them. */
+static int check_unseen(const struct gang_core *core, struct err *err)
+{
+    size_t unseen = 0;
+    map_for_each (e, &core->pods)
+        unseen += ((const struct pod *)e->value)->unseen;
+    if (unseen != core->n_unseen)
+        return err_set(err, ERR_INTERNAL, "no watch has shown %zu pods, counted as %zu", unseen,
+                       core->n_unseen);
+    return 0;
+}
+
 static int check_calls(const struct gang_core *core, struct err *err)
 {
     size_t open = 0;
@@ -216,7 +228,8 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     }
     if (members)
         return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
-    return check_gates(core, err) < 0 || check_batch(core, err) < 0 || holds_check(core, err) < 0
+    return check_gates(core, err) < 0 || check_unseen(core, err) < 0 ||
+                   check_batch(core, err) < 0 || holds_check(core, err) < 0
                ? -1
                : check_calls(core, err);
 }

@@ -190,7 +190,8 @@ void pod_reshape(struct gang_core *core, struct pod *pod);
 void take_watch(struct gang_core *core, enum gang_watch of, bool behind);
 /* Why the picture may be old, in words; NULL: it is not. */
 const char *picture_doubt(const struct gang_core *core);
-/* A pod that filter brought before the watch did. */
+/* A pod that filter brought before the watch did; takes the facts. NULL: there are too many such
+ * pods, or it is none that kube-scheduler would ask about. */
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);
 

@@ -261,6 +261,8 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f);
 /* The same facts in one block, for keeping: half the memory. They must not be changed any more.
  * Takes f. */
 struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f);
+/* Bytes of that block. */
+size_t gang_pod_facts_size(const struct gang_pod_facts *f);
 struct gang_group_facts *gang_group_facts_new(void);
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f);
 struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f);

@@ -127,6 +127,13 @@ static void pack_all(struct packer *p, struct gang_pod_facts *f)
     pack_rules(p, f);
 }
 
+size_t gang_pod_facts_size(const struct gang_pod_facts *f)
+{
+    struct packer need = {NULL, NULL, 0, 0};
+    pack_all(&need, (struct gang_pod_facts *)(uintptr_t)f); /* the first walk changes nothing */
+    return sizeof *f + need.n_items + need.n_text;
+}
+
 struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f)
 {
     if (f->packed)

@@ -408,7 +408,10 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
         }
-        return learn_pod(core, STEAL(ev->pod));
+        struct pod *learnt = learn_pod(core, STEAL(ev->pod));
+        if (!learnt)
+            reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
+        return learnt;
     }
     /* One of us is ahead of the other; what waits for its PodGroup there may have it here. */
     if (!gang_ref_equal(&facts->group, &pod->facts->group) && !facts->awaits_group) {

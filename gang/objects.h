@@ -30,6 +30,9 @@
 #define GONE_MAX ((size_t)16384)
 /* A pod learnt from filter that the watch has not shown for so long never existed for us. */
 #define UNSEEN_LIMIT (60 * USEC_PER_SEC)
+/* Such pods at once, and bytes of what each says: whoever reaches the verbs can name more. */
+#define UNSEEN_MAX  ((size_t)2048)
+#define UNSEEN_SIZE ((size_t)16 << 10)
 /* What is remembered of filter's answers: 32 MiB, or 53,000 pods on their way on 5,000 nodes. */
 #define PASS_WORDS_MAX ((size_t)4 << 20)
 /* How long a new reason waits for the scheduler to ask, before members are told by event. */
@@ -244,6 +247,7 @@ struct pod {
     usec_t woken_at;
     usec_t steer_at;    /* when it is nominated to its place, unless it was asked about by then */
     uint64_t woken;     /* core->wake_round when it was last woken from starving */
+    bool unseen;        /* the watch has not shown it */
     bool held;          /* the call waits for the quorum; it asks for the slot's node */
     uint32_t held_node; /* id of that node */
     bool sent;          /* filter named its slot: it is on its way to bind there */
@@ -578,6 +582,7 @@ struct gang_core {
     usec_t last_hold;     /* when a member came to bind last */
     size_t n_refused;     /* pods that sleep because filter refused them, see pod_reject() */
     size_t n_gated;       /* pods with muster's own gate */
+    size_t n_unseen;      /* pods that filter brought and the watch has not shown */
     size_t n_invalid;     /* pods of which something is not in their facts */
     struct map offered;   /* resource -> how many nodes name it in allocatable */
     uint64_t offers;      /* filter calls whose names were looked up */

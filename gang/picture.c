@@ -387,6 +387,12 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     return pod;
 }
 
+static void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
+{
+    core->n_unseen += unseen - pod->unseen;
+    pod->unseen = unseen;
+}
+
 void pod_remove(struct gang_core *core, struct pod *pod)
 {
     if (pod->call)
@@ -407,6 +413,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
         timer_stop(core, &pod->timers[i]);
     pod_reject(core, pod, false);
     gate_seen(core, pod, pod->facts->gated, /* is= */ false);
+    set_unseen(core, pod, false);
     core->n_invalid -= pod->facts->invalid != NULL;
     labels_forget(core, pod->facts);
     map_remove(&core->pods, pod->facts->uid);
@@ -574,6 +581,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if (!list_empty(&pod->in_shunning))
         shunning_begin(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
+    set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
     core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
     if (!str_eq(old->awaits_group, facts->awaits_group))
@@ -626,9 +634,21 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         gate_alone(core, pod);
 }
 
+/* kube-scheduler asks about no pod that has a node or has ended. */
+static bool may_learn(const struct gang_core *core, const struct gang_pod_facts *facts)
+{
+    return core->n_unseen < UNSEEN_MAX && !facts->node && facts->phase == PHASE_PENDING &&
+           gang_pod_facts_size(facts) <= UNSEEN_SIZE;
+}
+
 struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts)
 {
+    if (!may_learn(core, facts)) {
+        gang_pod_facts_free(facts);
+        return NULL;
+    }
     struct pod *pod = pod_new(core, facts);
+    set_unseen(core, pod, true);
     timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
     settle_charge(core, pod);
     return pod;

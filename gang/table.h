@@ -22,7 +22,7 @@
     X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "its slot is free and its held call answered; the plan is completed with another member or undone whole; a Placed gang runs on") \
     X(MEMBER_ENDED, "member succeeded", "AWPLRD", "AWPLRD", "AWPCLRD", "CLRD", "LD", "CLRD", "APLRBD", "D", "counts as placed; when all have, the gang is Done") \
     X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "is charged there, whoever bound it; what else is needed is started together") \
-    X(MEMBER_CHANGED, "member gated, relabelled, resized or tried again", "AWP", "AWP", "AWP", "CLR", "LR", "CLR", "APB", "D", "is counted anew; without its place the plan is completed or undone whole") \
+    X(MEMBER_CHANGED, "member gated, relabelled, resized, tried again or shown by the watch at last", "AWP", "AWP", "AWPC", "CLR", "LR", "CLR", "APB", "D", "is counted anew; without its place the plan is completed or undone whole") \
     X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "is judged anew: refused with the field's name, or needed members are counted anew") \
     X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "nothing is planned without it; what is bound runs on") \
     X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "parent, children or bundle changed: the plan is undone, all members are counted anew") \

@@ -272,7 +272,7 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
         t->refused = pod->facts->name;
     } else {
         t->plannable++;
-        t->held += pod->held;
+        t->held += pod->held && !pod->unseen; /* whoever calls may have invented it */
         t->slots += pod->slot != NULL;
     }
 }

@@ -156,6 +156,8 @@ static void a_member_that_the_watch_has_not_shown_keeps_all_off_the_lane(void **
     world_try(w, "g-0");
     assert_int_equal(w->n_bindings, 0);
     world_bind(w, "g-1", "b");
+    assert_int_equal(w->n_bindings, 0);
+    world_pod(w, "g-1", "g", 1);
     assert_int_equal(w->n_bindings, 2);
     assert_int_equal(express_bindings(w), 0);
     world_free(w);

@@ -302,6 +302,67 @@ static void T13_what_is_remembered_of_filters_answers_is_bounded(void **state)
     world_free(w);
 }
 
+/* ---- pods that no watch has shown ---- */
+
+static struct gang_pod_facts *invented(int i)
+{
+    cleanup_free char *name = xasprintf("invented-%d", i);
+    return world_pod_facts(name, NULL, 1);
+}
+
+static void T13_pods_that_no_watch_shows_are_few(void **state)
+{
+    (void)state;
+    struct world *w = two_nodes();
+    for (size_t i = 0; i < UNSEEN_MAX; i++)
+        assert_string_not_equal(world_filter_facts(w, invented((int)i), "n0"), "");
+    assert_string_equal(world_filter_facts(w, invented((int)UNSEEN_MAX), "n0"), "");
+    assert_string_equal(w->refusal, "the pod is not known to muster yet");
+    world_pod(w, "invented-0", NULL, 1); /* one of them is real */
+    assert_string_not_equal(world_filter_facts(w, invented((int)UNSEEN_MAX), "n0"), "");
+    world_wait(w, SECONDS(61));
+    assert_int_equal(stats_of(w).pods, 1);
+    world_free(w);
+}
+
+static void T13_what_kube_scheduler_would_not_ask_about_is_not_kept(void **state)
+{
+    (void)state;
+    struct world *w = two_nodes();
+    struct gang_pod_facts *on_node = invented(1), *ended = invented(2), *large = invented(3);
+    on_node->node = xstrdup("n0");
+    ended->phase = PHASE_SUCCEEDED;
+    for (int i = 0; i < 1000; i++) {
+        cleanup_free char *key = xasprintf("a-label-of-some-length-%d", i);
+        gang_kvs_add(&large->labels, key, "value");
+    }
+    struct gang_pod_facts *const pods[] = {on_node, ended, large};
+    for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
+        assert_string_equal(world_filter_facts(w, pods[i], "n0"), "");
+        assert_string_equal(w->refusal, "the pod is not known to muster yet");
+    }
+    assert_int_equal(stats_of(w).pods, 0);
+    assert_int_equal(world_used(w, "n0", "nvidia.com/gpu"), 0);
+    world_free(w);
+}
+
+/* Else whoever reaches the verbs starts part of a gang by inventing the rest. */
+static void T13_a_member_that_no_watch_shows_counts_for_no_quorum(void **state)
+{
+    (void)state;
+    struct world *w = two_nodes();
+    world_group(w, "g", 2);
+    world_pod(w, "g-0", "g", 1);
+    assert_string_equal(world_filter_facts(w, world_pod_facts("g-1", "g", 1), "n0"), "n0");
+    uint64_t call = world_bind(w, "g-1", "n0");
+    world_try(w, "g-0");
+    assert_null(world_answer(w, call));
+    assert_int_equal(w->n_bindings, 0);
+    world_pod(w, "g-1", "g", 1);
+    assert_int_equal(w->n_bindings, 2);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -322,6 +383,9 @@ int main(void)
         cmocka_unit_test(T13_who_was_there_at_the_start_may_have_passed_before),
         cmocka_unit_test(T13_at_the_start_too_the_pods_own_rules_hold),
         cmocka_unit_test(T13_what_is_remembered_of_filters_answers_is_bounded),
+        cmocka_unit_test(T13_pods_that_no_watch_shows_are_few),
+        cmocka_unit_test(T13_what_kube_scheduler_would_not_ask_about_is_not_kept),
+        cmocka_unit_test(T13_a_member_that_no_watch_shows_counts_for_no_quorum),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
