@@ -22,10 +22,11 @@
 #include "server/settings.h"
 
 #define VERBS_THREADS   2
-#define OPS_CONNECTIONS 256
+#define OPS_CONNECTIONS 512
 #define OPS_BODY_LIMIT  (64 * 1024)
+#define OPS_MEMORY      ((size_t)64 << 20)
 /* Files that are no connections of the verbs listener: ops, the API server's, our own. */
-#define OTHER_FILES        (OPS_CONNECTIONS + 128)
+#define OTHER_FILES        (OPS_CONNECTIONS + 2 * HTTP_SPARE_CONNECTIONS + 128)
 #define FEWEST_CONNECTIONS 128
 
 /* ---- limits of the system ---- */
@@ -119,6 +120,7 @@ static int open_listeners(struct server *s, struct err *err)
         .threads = VERBS_THREADS,
         .connection_limit = (unsigned)c->connection_limit,
         .body_limit = (size_t)c->max_body_mib << 20,
+        .memory = (size_t)c->max_body_mib << 21,
         .request_timeout = c->request_timeout,
         .routes = calls_routes,
         .n_routes = calls_n_routes,
@@ -131,6 +133,7 @@ static int open_listeners(struct server *s, struct err *err)
         .threads = 1,
         .connection_limit = OPS_CONNECTIONS,
         .body_limit = OPS_BODY_LIMIT,
+        .memory = OPS_MEMORY,
         .request_timeout = c->request_timeout,
         .routes = ops_routes,
         .n_routes = ops_n_routes,

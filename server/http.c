@@ -14,8 +14,6 @@
 
 /* A burst of a whole gang's bind calls arrives at once; the system lowers this to somaxconn. */
 #define LISTEN_BACKLOG 4096
-/* All bodies together, in times of the largest one. */
-#define BODY_BUDGET 2
 /*
  * Of the library, for each connection: headers, and a piece of the body. kube-scheduler keeps two
  * idle connections, so nearly every held bind has a new one: the library's own 32 KiB were touched
@@ -93,9 +91,9 @@ static void put_error_text(struct http_inner *in)
         break;
     case MHD_HTTP_SERVICE_UNAVAILABLE:
         buf_printf(body,
-                   "the bodies of all requests that are under way are larger than %zu bytes (%d "
-                   "times maxBodyMiB): try again, or raise it\n",
-                   h->body_limit * BODY_BUDGET, BODY_BUDGET);
+                   "all requests and replies that are under way are larger than %zu bytes (twice "
+                   "maxBodyMiB): try again, or raise it\n",
+                   h->memory);
         break;
     default:
         buf_puts(body, "Content-Length and Transfer-Encoding exclude each other\n");
@@ -118,6 +116,10 @@ static void queue(struct http_inner *in, int status, const char *type, const cha
     if (allow)
         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, allow);
     in->answered = true;
+    if (!in->request.in_place) { /* else it is counted as the body */
+        in->counted_reply = reply->len;
+        atomic_fetch_add(&in->http->reply_bytes, reply->len);
+    }
     pthread_mutex_lock(&in->http->lock);
     in->http->replying++;
     pthread_mutex_unlock(&in->http->lock);
@@ -188,6 +190,21 @@ void http_resume(struct http_request *r)
     conn_enter(&h->conns, r->inner->conn, CONN_REPLY);
     MHD_resume_connection(r->inner->mhd);
     atomic_fetch_sub(&h->deferred, 1);
+}
+
+size_t http_waiting(const struct http_request *r)
+{
+    return atomic_load(&r->inner->http->deferred);
+}
+
+static bool is_full(const struct http *h)
+{
+    return atomic_load(&h->body_bytes) + atomic_load(&h->reply_bytes) > h->memory;
+}
+
+bool http_is_full(const struct http_request *r)
+{
+    return is_full(r->inner->http);
 }
 
 int http_socket(const struct http_request *r)
@@ -312,13 +329,10 @@ static void drop_body(struct http_inner *in)
 static bool count_body(struct http_inner *in)
 {
     struct http *h = in->http;
-    size_t kept = in->request.body.len + in->request.aside, all;
-    if (kept >= in->counted)
-        all = atomic_fetch_add(&h->body_bytes, kept - in->counted) + (kept - in->counted);
-    else
-        all = atomic_fetch_sub(&h->body_bytes, in->counted - kept) - (in->counted - kept);
+    size_t kept = in->request.body.len + in->request.aside;
+    atomic_fetch_add(&h->body_bytes, kept - in->counted); /* it may be less than before: modulo */
     in->counted = kept;
-    return all <= h->body_limit * BODY_BUDGET;
+    return !is_full(h);
 }
 
 /* What was decided against is read to its end and forgotten: the reply must wait for it. */
@@ -388,6 +402,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
     conn_enter(&h->conns, in->conn, CONN_IDLE);
     bool answered = in->answered;
     atomic_fetch_sub(&h->body_bytes, in->counted);
+    atomic_fetch_sub(&h->reply_bytes, in->counted_reply);
     give_block(h, in);
     pthread_mutex_lock(&h->lock);
     if (answered && --h->replying == 0)
@@ -468,10 +483,11 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_LISTEN_SOCKET,
-        h->listen_fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT, o->connection_limit,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)CONN_IDLE_SECONDS, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED,
-        on_completed, h, MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
+        h->listen_fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT,
+        o->connection_limit + HTTP_SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONN_IDLE_SECONDS,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, h, MHD_OPTION_END);
 }
 
 static struct http *http_free(struct http *h)
@@ -497,6 +513,7 @@ struct http *http_open(const struct http_options *o, struct err *err)
     h->listen_fd = fd;
     h->address = socket_address(fd);
     h->body_limit = o->body_limit;
+    h->memory = o->memory;
     h->routes = o->routes;
     h->n_routes = o->n_routes;
     h->arg = o->arg;
@@ -504,7 +521,7 @@ struct http *http_open(const struct http_options *o, struct err *err)
     h->refused = o->refused;
     h->small.max = SPARE_SMALL;
     h->large.max = SPARE_LARGE;
-    conns_init(&h->conns, o->request_timeout);
+    conns_init(&h->conns, o->request_timeout, o->connection_limit);
     pthread_mutex_init(&h->lock, NULL);
     pthread_condattr_t attr;
     pthread_condattr_init(&attr);

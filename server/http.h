@@ -4,8 +4,12 @@
  *
  * http*.c are the only files that know libmicrohttpd. What they add to it: routes (404, 405 with
  * Allow), a limit on the body with and without Content-Length (413), a bound on the sum of all
- * bodies that are kept (503), absolute deadlines for headers, body and reading of the reply (the
- * library only knows inactivity), and an orderly end.
+ * bodies and replies that are kept (503), absolute deadlines for headers, body and reading of the
+ * reply (the library only knows inactivity), room for one more connection, and an orderly end.
+ *
+ * Above connection_limit each new connection takes the place of the one that has idled longest, or
+ * else of the one that has been longest about its headers, its body or its reply. So clients that
+ * keep connections for nothing keep nobody else out, whatever the core is doing.
  *
  * Life of a request
  *   1. The route and the limits are judged when the headers are there; the decision is remembered
@@ -34,6 +38,8 @@
 #include "base/err.h"
 #include "base/usec.h"
 
+/* Connections beyond the limit, on their way in while another is cut for them. */
+#define HTTP_SPARE_CONNECTIONS 64
 /* A buffer that has grown beyond this is not kept for the next request: some 30,000 names. */
 #define HTTP_KEPT ((size_t)1 << 20)
 
@@ -52,6 +58,7 @@ struct http_options {
     unsigned threads;
     unsigned connection_limit;
     size_t body_limit;
+    size_t memory;          /* of all bodies and replies that are kept at the same time */
     usec_t request_timeout; /* for headers, for a body, and for reading a reply, each */
     const struct http_route *routes;
     size_t n_routes;
@@ -101,6 +108,10 @@ void http_answer(struct http_request *r, int status, const char *content_type);
 bool http_defer(struct http_request *r);
 /* After http_answer(), on whatever thread has the request; it is gone then. */
 void http_resume(struct http_request *r);
+/* Requests of its listener that are deferred now. */
+size_t http_waiting(const struct http_request *r);
+/* Bodies and unread replies fill the listener's memory: a large reply is not to be added. */
+bool http_is_full(const struct http_request *r);
 /* The connection's socket, valid between http_defer() and http_resume(). */
 int http_socket(const struct http_request *r);
 
@@ -109,7 +120,7 @@ void http_sweep(struct http *h, usec_t now);
 
 struct http_stats {
     size_t connections;
-    uint64_t cut; /* by a deadline, since the start */
+    uint64_t cut; /* by a deadline or to make room, since the start */
 };
 void http_stats(struct http *h, struct http_stats *ret);
 

@@ -3,14 +3,15 @@
 
 #include "server/http_inner.h"
 
-void conns_init(struct conns *c, usec_t request_timeout)
+void conns_init(struct conns *c, usec_t request_timeout, size_t limit)
 {
     pthread_mutex_init(&c->lock, NULL);
     list_init(&c->timed);
     list_init(&c->idle);
-    c->count = 0;
+    c->count = c->leaving = 0;
     c->cut = 0;
     c->request_timeout = request_timeout;
+    c->limit = limit;
 }
 
 void conns_done(struct conns *c)
@@ -32,6 +33,25 @@ static void place(struct conns *c, struct conn *conn, enum conn_stage stage)
     list_push(idle ? &c->idle : &c->timed, &conn->link);
 }
 
+/* With the lock held, so the library cannot close a socket and the system give its number to
+ * somebody else meanwhile: it calls conn_close() first. */
+static void cut(struct conns *c, struct conn *conn)
+{
+    list_remove(&conn->link);
+    conn->stage = CONN_CUT;
+    c->cut++;
+    c->leaving++;
+    shutdown(conn->fd, SHUT_RDWR);
+}
+
+/* Those with a request that is ours to answer are never cut: they are in no list. */
+static void make_room(struct conns *c)
+{
+    struct list *from = list_empty(&c->idle) ? &c->timed : &c->idle;
+    if (c->count - c->leaving > c->limit && !list_empty(from))
+        cut(c, CONTAINER_OF(from->next, struct conn, link));
+}
+
 struct conn *conn_open(struct conns *c, int fd)
 {
     struct conn *conn = xcalloc(1, sizeof *conn);
@@ -39,6 +59,7 @@ struct conn *conn_open(struct conns *c, int fd)
     list_init(&conn->link);
     pthread_mutex_lock(&c->lock);
     c->count++;
+    make_room(c);
     place(c, conn, CONN_HEADERS);
     pthread_mutex_unlock(&c->lock);
     return conn;
@@ -48,6 +69,7 @@ void conn_close(struct conns *c, struct conn *conn)
 {
     pthread_mutex_lock(&c->lock);
     c->count--;
+    c->leaving -= conn->stage == CONN_CUT;
     list_remove(&conn->link);
     pthread_mutex_unlock(&c->lock);
     free(conn);
@@ -60,20 +82,13 @@ void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage)
     pthread_mutex_unlock(&c->lock);
 }
 
-/*
- * With the lock held, so the library cannot close a socket and the system give its number to
- * somebody else meanwhile: it calls conn_close() first.
- */
 static void cut_overdue(struct conns *c, struct list *list, usec_t now)
 {
     while (!list_empty(list)) {
         struct conn *conn = CONTAINER_OF(list->next, struct conn, link);
         if (conn->deadline > now)
             return;
-        list_remove(&conn->link);
-        conn->stage = CONN_CUT;
-        c->cut++;
-        shutdown(conn->fd, SHUT_RDWR);
+        cut(c, conn);
     }
 }
 

@@ -20,7 +20,7 @@ enum conn_stage {
     CONN_WORK, /* ours to answer: no deadline */
     CONN_REPLY,
     CONN_IDLE, /* between two requests */
-    CONN_CUT,  /* shut down by http_sweep */
+    CONN_CUT,  /* shut down, by a deadline or to make room */
 };
 
 struct conn {
@@ -36,11 +36,13 @@ struct conns {
     struct list timed; /* HEADERS, BODY, REPLY */
     struct list idle;
     size_t count;
+    size_t leaving; /* of these, cut and not yet closed */
     uint64_t cut;
     usec_t request_timeout; /* const */
+    size_t limit;           /* const */
 };
 
-void conns_init(struct conns *c, usec_t request_timeout);
+void conns_init(struct conns *c, usec_t request_timeout, size_t limit);
 void conns_done(struct conns *c);
 struct conn *conn_open(struct conns *c, int fd);
 void conn_close(struct conns *c, struct conn *conn);
@@ -69,7 +71,7 @@ struct http {
     struct conns conns;
 
     /* const */
-    size_t body_limit;
+    size_t body_limit, memory;
     const struct http_route *routes;
     size_t n_routes;
     void *arg;
@@ -78,7 +80,7 @@ struct http {
 
     atomic_size_t deferred;
     atomic_bool refuse_deferring;
-    atomic_size_t body_bytes; /* kept in all requests */
+    atomic_size_t body_bytes, reply_bytes; /* kept in all requests */
 
     pthread_mutex_t lock;
     pthread_cond_t sent;
@@ -95,7 +97,7 @@ struct http_inner {
     int status; /* decided before the body came; 0: none */
     bool deferred, answered;
     struct buf path;
-    size_t counted; /* of this body in http.body_bytes */
+    size_t counted, counted_reply; /* of this one in http.body_bytes and reply_bytes */
 };
 
 #endif

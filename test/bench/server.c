@@ -348,6 +348,7 @@ static void open_server(struct bench *b)
                                          .threads = 2,
                                          .connection_limit = 64,
                                          .body_limit = (size_t)256 << 20,
+                                         .memory = (size_t)512 << 20,
                                          .request_timeout = 60 * USEC_PER_SEC,
                                          .routes = calls_routes,
                                          .n_routes = calls_n_routes,

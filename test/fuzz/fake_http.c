@@ -131,6 +131,18 @@ void http_resume(struct http_request *r)
     f->gone = true;
 }
 
+size_t http_waiting(const struct http_request *r)
+{
+    (void)r;
+    return 0;
+}
+
+bool http_is_full(const struct http_request *r)
+{
+    (void)r;
+    return false;
+}
+
 int http_socket(const struct http_request *r)
 {
     (void)r;

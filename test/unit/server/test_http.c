@@ -124,6 +124,7 @@ static int setup(void **state)
         .threads = 2,
         .connection_limit = 2048,
         .body_limit = BODY_LIMIT,
+        .memory = 2 * BODY_LIMIT,
         .request_timeout = REQUEST_TIMEOUT,
         .routes = routes,
         .n_routes = ARRAY_SIZE(routes),
@@ -603,6 +604,125 @@ static void a_busy_port_is_named(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* ---- who keeps others out ---- */
+
+static struct http *small_listener(struct context *c, unsigned connections, size_t memory)
+{
+    const struct http_options o = {.listen = "127.0.0.1:0",
+                                   .threads = 1,
+                                   .connection_limit = connections,
+                                   .body_limit = BODY_LIMIT,
+                                   .memory = memory,
+                                   .request_timeout = 3600 * USEC_PER_SEC,
+                                   .routes = routes,
+                                   .n_routes = ARRAY_SIZE(routes),
+                                   .arg = c,
+                                   .refused = refused};
+    struct err err;
+    struct http *h = http_open(&o, &err);
+    if (!h)
+        fail_msg("%s", err.text);
+    return h;
+}
+
+/* Nobody sweeps here: a core that is stuck would not either. */
+static void T10_clients_that_keep_connections_keep_nobody_out(void **state)
+{
+    static const char *const starts[] = {
+        "",                                                             /* says nothing */
+        "GET /get HTTP/1.1\r\nHost: x\r\n",                             /* headers without an end */
+        "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nx", /* body */
+        "GET /get HTTP/1.1\r\nHost: x\r\n\r\n",                         /* stays after its reply */
+    };
+    enum { LIMIT = 16, CLIENTS = 200 };
+    struct http *h = small_listener(*state, LIMIT, 2 * BODY_LIMIT);
+    for (size_t kind = 0; kind < ARRAY_SIZE(starts); kind++) {
+        int fds[CLIENTS];
+        for (int i = 0; i < CLIENTS; i++) {
+            fds[i] = client_connect(http_address(h));
+            client_send(fds[i], starts[kind], strlen(starts[kind]));
+        }
+        usec_t begin = usec_now();
+        cleanup_reply struct client_reply r;
+        client_ask(http_address(h), "GET", "/get", NULL, &r);
+        assert_int_equal(r.status, 200);
+        assert_true(usec_now() - begin < 5 * USEC_PER_SEC);
+        struct http_stats stats;
+        http_stats(h, &stats);
+        assert_true(stats.connections <= LIMIT + HTTP_SPARE_CONNECTIONS);
+        assert_true(stats.cut > 0);
+        for (int i = 0; i < CLIENTS; i++)
+            close(fds[i]);
+    }
+    http_close(h, usec_now() + USEC_PER_SEC);
+}
+
+static void T10_a_request_that_is_being_answered_is_never_cut_for_others(void **state)
+{
+    struct context *c = *state;
+    enum { LIMIT = 4, CLIENTS = 50 };
+    struct http *h = small_listener(c, LIMIT, 2 * BODY_LIMIT);
+    int held = client_connect(http_address(h)), fds[CLIENTS];
+    client_request(held, "POST", "/later", "");
+    struct deferred **list = collect(c, 1);
+    for (int i = 0; i < CLIENTS; i++)
+        fds[i] = client_connect(http_address(h));
+    cleanup_reply struct client_reply r, late;
+    client_ask(http_address(h), "GET", "/get", NULL, &r);
+    assert_int_equal(r.status, 200);
+    buf_puts(&list[0]->request->reply, "at last");
+    http_answer(list[0]->request, 200, "text/plain");
+    http_resume(list[0]->request);
+    assert_true(client_read(held, &late));
+    assert_string_equal(buf_str(&late.body), "at last");
+    free(list);
+    close(held);
+    for (int i = 0; i < CLIENTS; i++)
+        close(fds[i]);
+    http_close(h, usec_now() + USEC_PER_SEC);
+}
+
+/* Their replies are kept, and count: bodies that come then are refused. */
+static void T10_who_does_not_read_replies_is_counted(void **state)
+{
+    struct context *c = *state;
+    enum { READERS = 8, REPLY = 8 << 20 };
+    struct http *h = small_listener(c, 100, REPLY + BODY_LIMIT);
+    int fds[READERS];
+    for (int i = 0; i < READERS; i++) {
+        fds[i] = client_connect(http_address(h));
+        client_request(fds[i], "POST", "/later", "");
+    }
+    struct deferred **list = collect(c, READERS);
+    cleanup_free char *large = xcalloc(1, REPLY);
+    int full = 0;
+    for (int i = 0; i < READERS; i++) {
+        struct http_request *r = list[i]->request;
+        full += http_is_full(r);
+        if (!http_is_full(r))
+            buf_append(&r->reply, large, REPLY);
+        http_answer(r, 200, "text/plain");
+        http_resume(r);
+    }
+    assert_true(full >= READERS - 2);
+    cleanup_reply struct client_reply small, post;
+    client_ask(http_address(h), "GET", "/get", NULL, &small);
+    assert_int_equal(small.status, 200);
+    client_ask(http_address(h), "POST", "/echo", "hello", &post);
+    assert_int_equal(post.status, 503);
+    for (int i = 0; i < READERS; i++)
+        close(fds[i]);
+    for (int status = 503, tries = 0; status == 503 && tries < 500; tries++) {
+        cleanup_reply struct client_reply again;
+        client_ask(http_address(h), "POST", "/echo", "hello", &again);
+        status = again.status;
+        assert_true(tries < 499 || status == 200);
+        usleep(10000);
+    }
+    free(list);
+    http_close(h, usec_now() + USEC_PER_SEC);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -624,6 +744,9 @@ int main(void)
         TEST(a_deferred_request_outlives_its_deadline_and_its_peer),
         cmocka_unit_test_setup_teardown(the_end_is_orderly, setup, teardown_closed),
         TEST(a_busy_port_is_named),
+        TEST(T10_clients_that_keep_connections_keep_nobody_out),
+        TEST(T10_a_request_that_is_being_answered_is_never_cut_for_others),
+        TEST(T10_who_does_not_read_replies_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
