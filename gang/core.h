@@ -39,6 +39,7 @@
  *   table.c    what may become of a gang: state by happening
  *   check.c    the invariants
  *   view.c     looking in from outside
+ *   page.c     the same, a bounded piece at a time
  *   explain.c  the same of one gang: where each member could go, what is missing
  */
 #ifndef MUSTER_GANG_CORE_H
@@ -609,6 +610,16 @@ void tell_pod(struct gang_core *core, struct pod *pod, const char *text);
 void tell_members(struct gang_core *core, struct gang *gang);
 /* There is nothing to tell them: the gang has places. */
 bool gang_has_plan(const struct gang *gang);
+
+/* ---- view.c ---- */
+/* It may have to be planned. */
+bool gang_is_waiting(const struct gang *gang);
+/* gang->rank follows the order of those that wait, from 1; 0: it does not wait. */
+void rank_waiting(const struct gang_core *core);
+/* After gang_count() and rank_waiting(). */
+void view_group(const struct group *group, gang_view_fn *fn, void *arg);
+void view_member(const struct pod *pod, gang_member_fn *fn, void *arg);
+void view_node(const struct node *node, gang_node_fn *fn, void *arg);
 
 /* ---- reason.c ---- */
 /* Sets the gang's reason, and what would help (or NULL); takes both; true when anything changed. */

@@ -8,6 +8,11 @@
 #define UNITS_MAX   64
 #define SHAPES_MAX  16
 #define HOLDERS_MAX 10
+#define PODS_MAX    512
+/* kube-scheduler's calls wait meanwhile, so the work has a bound, some 4 ms in all: nodes looked at
+ * for all kinds of members together (one kind at least), and pods counted on them. */
+#define LOOKS_MAX    5000
+#define HOLDINGS_MAX 4000
 
 /* ---- the tree of minimums ---- */
 
@@ -90,7 +95,7 @@ static void look_at_node(struct look *l, const struct node *node, struct gang_ex
     s->refused += misfit == -1 && refused;
     struct reach all = l->reach;
     all.heeds = false;
-    s->kept += misfit >= 0 && node_misfit(node, l->shape, &all) == -1;
+    s->kept += misfit >= 0 && l->reach.heeds && node_misfit(node, l->shape, &all) == -1;
     l->fit += refused ? 0 : fit;
     for (size_t k = 0; k < l->shape->n_needs; k++)
         l->by_need[k] += fit_by(node, &l->shape->needs[k], &l->reach);
@@ -153,7 +158,7 @@ static int shape_index(const struct gang_core *core, struct gang_explained *x,
     for (size_t i = 0; i < x->n_shapes; i++)
         if (shapes[i] == pod->shape)
             return (int)i;
-    if (x->n_shapes == SHAPES_MAX)
+    if (x->n_shapes == SHAPES_MAX || (x->n_shapes && x->n_shapes * core->n_ids >= LOOKS_MAX))
         return -1;
     shapes[x->n_shapes] = pod->shape;
     x->shapes[x->n_shapes].sample = pod->facts;
@@ -166,12 +171,13 @@ static void explain_shapes(const struct gang_core *core, const struct group *gro
 {
     const struct gang *gang = group->gang;
     struct look l = {.core = core, .gang = gang, .reach = gang_reach(core, gang)};
-    x->pods = xcalloc((size_t)gang->root->t.members + 1, sizeof *x->pods);
+    x->pods = xcalloc(PODS_MAX, sizeof *x->pods);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!has_no_place(pod) || !unit_is_below(pod->unit, group->units[0]))
             continue;
         int i = shape_index(core, x, shapes, pod);
-        x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
+        if (x->n_pods < PODS_MAX)
+            x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
         if (i >= 0)
             x->shapes[i].pods++;
     }
@@ -185,22 +191,24 @@ static void explain_shapes(const struct gang_core *core, const struct group *gro
 
 struct holders {
     struct gang_explained_holder *items;
-    size_t n, cap;
-    struct map gangs; /* key -> index + 1 */
+    struct gang **gangs; /* of the items; NULL: an ordinary pod's */
+    size_t n, cap, gangs_cap;
+    size_t looked_at;
 };
 
-static struct gang_explained_holder *holder_of(struct holders *h, const struct gang *gang,
+static struct gang_explained_holder *holder_of(struct holders *h, struct gang *gang,
                                                const struct pod *pod)
 {
-    size_t i = gang ? (size_t)(uintptr_t)map_get(&h->gangs, gang->head->key) : 0;
-    if (i)
-        return &h->items[i - 1];
+    if (gang && gang->summed)
+        return &h->items[gang->summed - 1];
     GROW(h->items, h->cap, h->n + 1);
+    GROW(h->gangs, h->gangs_cap, h->n + 1);
     h->items[h->n] = (struct gang_explained_holder){.gang = gang ? &gang->head->ref : NULL,
                                                     .pod = gang ? NULL : pod->facts};
+    h->gangs[h->n++] = gang;
     if (gang)
-        map_set(&h->gangs, gang->head->key, (void *)(uintptr_t)(h->n + 1));
-    return &h->items[h->n++];
+        gang->summed = h->n;
+    return &h->items[h->n - 1];
 }
 
 static void add_holders(struct holders *h, const struct node *node, uint32_t resource)
@@ -222,11 +230,11 @@ static void add_holders(struct holders *h, const struct node *node, uint32_t res
         holder->reserved += amount;
         holder->pods++;
     }
+    h->looked_at += node->n_pods + node->n_slots;
 }
 
-static int by_amount(const void *a, const void *b)
+static int by_amount(const struct gang_explained_holder *x, const struct gang_explained_holder *y)
 {
-    const struct gang_explained_holder *x = a, *y = b;
     if (x->amount != y->amount)
         return x->amount > y->amount ? -1 : 1;
     if (!x->gang != !y->gang)
@@ -237,21 +245,43 @@ static int by_amount(const void *a, const void *b)
     return order ? order : strcmp(xs[1], ys[1]);
 }
 
+/* The largest come first, in order; there may be thousands behind them. */
+static void show_largest(const struct holders *h, struct gang_explained *x)
+{
+    x->holders = xcalloc(HOLDERS_MAX, sizeof *x->holders);
+    for (size_t i = 0; i < h->n; i++) {
+        const struct gang_explained_holder *item = &h->items[i];
+        size_t at = x->n_holders;
+        x->others_amount += item->amount;
+        if (at < HOLDERS_MAX)
+            x->n_holders++;
+        else if (by_amount(&x->holders[--at], item) <= 0)
+            continue;
+        for (; at > 0 && by_amount(&x->holders[at - 1], item) > 0; at--)
+            x->holders[at] = x->holders[at - 1];
+        x->holders[at] = *item;
+    }
+    x->n_others = h->n - x->n_holders;
+    for (size_t i = 0; i < x->n_holders; i++)
+        x->others_amount -= x->holders[i].amount;
+}
+
 static void explain_holders(const struct gang_core *core, struct gang_explained *x,
                             struct shape *shape, uint32_t resource)
 {
-    struct holders h = {.gangs = MAP_INIT};
-    for (size_t i = 0; i < core->n_ids; i++)
-        if (core->by_id[i] && !shape_refusal(shape, core->by_id[i]))
-            add_holders(&h, core->by_id[i], resource);
-    map_done(&h.gangs);
-    if (h.n)
-        qsort(h.items, h.n, sizeof *h.items, by_amount);
-    for (size_t i = HOLDERS_MAX; i < h.n; i++)
-        x->others_amount += h.items[i].amount;
-    x->n_others = h.n > HOLDERS_MAX ? h.n - HOLDERS_MAX : 0;
-    x->holders = h.items;
-    x->n_holders = h.n - x->n_others;
+    struct holders h = {0};
+    for (size_t i = 0; i < core->n_ids && !x->partly; i++)
+        if (core->by_id[i] && !shape_refusal(shape, core->by_id[i])) {
+            x->partly = h.looked_at >= HOLDINGS_MAX;
+            if (!x->partly)
+                add_holders(&h, core->by_id[i], resource);
+        }
+    show_largest(&h, x);
+    for (size_t i = 0; i < h.n; i++)
+        if (h.gangs[i])
+            h.gangs[i]->summed = 0;
+    free(h.items);
+    free(h.gangs);
     x->held = core->resources[resource];
 }
 
@@ -282,8 +312,7 @@ static int count_waiting(const struct gang_core *core)
 {
     int n = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core)
-        n += gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
-             (gang->state == GANG_RECOVERING && !gang->n_slots);
+        n += gang_is_waiting(gang);
     return n;
 }
 

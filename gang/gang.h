@@ -134,13 +134,44 @@ typedef void gang_node_fn(void *arg, const struct gang_node_view *view);
 typedef void gang_node_amount_fn(void *arg, const char *resource, int64_t allocatable, int64_t used,
                                  int64_t reserved);
 
+/*
+ * All of them, however many: for tests and simulations. Whoever serves the core as well takes
+ * pages, which cost no more than a few milliseconds each.
+ */
 void gang_core_each_gang(const struct gang_core *core, gang_view_fn *fn, void *arg);
 /* Members of one gang; nothing when it is not known. */
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
                            gang_member_fn *fn, void *arg);
-void gang_core_each_node(const struct gang_core *core, gang_node_fn *fn, void *arg);
 void gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
                            void *arg);
+
+/* Sums over all nodes, of the devices that some node has. */
+void gang_core_each_device(const struct gang_core *core, gang_node_amount_fn *fn, void *arg);
+/*
+ * A page of a list: the items whose keys come after `after`, in the order of the keys. Fewer than
+ * `limit` are shown where more would cost too much; `last` says whether that was all.
+ */
+struct gang_page {
+    const char *after; /* NULL: from the beginning */
+    size_t limit;
+    const char *last; /* set: the key of the last item shown; NULL: it was the last of all */
+    size_t left;      /* set: how many come after it */
+};
+/* ns NULL: of all namespaces. */
+void gang_core_page_gangs(struct gang_core *core, const char *ns, struct gang_page *page,
+                          gang_view_fn *fn, void *arg);
+void gang_core_page_members(const struct gang_core *core, const struct gang_ref *ref,
+                            struct gang_page *page, gang_member_fn *fn, void *arg);
+void gang_core_page_nodes(const struct gang_core *core, struct gang_page *page, gang_node_fn *fn,
+                          void *arg);
+/* One gang; api_group NULL: the first of that name. False: there is none. */
+bool gang_core_one_gang(struct gang_core *core, const char *ns, const char *name,
+                        const char *api_group, gang_view_fn *fn, void *arg);
+/* The names of the gangs in a namespace, and how many there are. */
+typedef void gang_ref_fn(void *arg, const struct gang_ref *ref);
+size_t gang_core_names(const struct gang_core *core, const char *ns, gang_ref_fn *fn, void *arg);
+/* The gang that a pod is linked to; NULL: none, or the pod is not known. */
+const struct gang_ref *gang_core_gang_of(const struct gang_core *core, const char *uid);
 
 /* ---- why a gang is where it is; strings are borrowed until the next step ---- */
 
@@ -204,11 +235,12 @@ struct gang_explained {
     usec_t attempt_until, backoff_until, hold_until, evidence_until; /* 0: not running */
     struct gang_explained_unit *units;
     struct gang_explained_shape *shapes;
-    struct gang_explained_pod *pods;       /* members without a place */
+    struct gang_explained_pod *pods;       /* members without a place: the first 512 */
     const char *held;                      /* the resource of the holders; NULL: nothing is short */
     struct gang_explained_holder *holders; /* largest first */
     size_t n_units, n_shapes, n_pods, n_holders;
     size_t n_others; /* holders beyond those */
+    bool partly;     /* holders were counted on some of the nodes only */
     int64_t others_amount;
 };
 /* False: there is no such gang. Else the caller calls gang_explained_done(). */

@@ -456,6 +456,9 @@ struct gang {
     struct gang *behind;    /* whose merit decides when its turn is; itself, or one before it */
     struct standing stands; /* when it joined the line */
     struct list in_noted;   /* core->noted */
+    int rank;               /* its place in the order, as of core->ranked; see view.c */
+    size_t summed;          /* while explain.c sums up who holds what: its place there; 0: none */
+    uint64_t counted;       /* core->steps when it was counted for somebody who looks in */
     struct evidence *evidence;
     size_t n_evidence;
     struct timer timers[GANG_TIMERS];
@@ -522,6 +525,7 @@ struct gang_core {
     uint64_t clock;    /* counts changes of the picture */
     uint64_t freed;    /* clock when capacity last grew anywhere */
     uint64_t passed;   /* freed when all gangs were last looked at */
+    uint64_t ranked;   /* steps when gangs got their ranks */
     size_t n_slots;    /* over all gangs */
     size_t n_promised; /* pods that room is promised to */
 

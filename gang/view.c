@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/core.h"
 
-/* Gangs that may have to be planned, in the order in which they would be. */
-static struct gang **waiting(const struct gang_core *core, size_t *ret_n)
+bool gang_is_waiting(const struct gang *gang)
 {
-    struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
-    size_t n = 0;
-    list_for_each (gang, &core->gangs, struct gang, in_core)
-        if (gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
-            (gang->state == GANG_RECOVERING && !gang->n_slots))
-            list[n++] = gang;
-    qsort(list, n, sizeof *list, by_order);
-    *ret_n = n;
-    return list;
+    return gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
+           (gang->state == GANG_RECOVERING && !gang->n_slots);
 }
 
-static void view_group(const struct group *group, int place, gang_view_fn *fn, void *arg)
+void rank_waiting(const struct gang_core *core)
+{
+    cleanup_free struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
+    size_t n = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        gang->rank = 0;
+        if (gang_is_waiting(gang))
+            list[n++] = gang;
+    }
+    qsort(list, n, sizeof *list, by_order);
+    for (size_t i = 0; i < n; i++)
+        list[i]->rank = (int)i + 1;
+}
+
+void view_group(const struct group *group, gang_view_fn *fn, void *arg)
 {
     const struct gang *gang = group->gang;
     struct gang_view v = {
@@ -26,7 +32,7 @@ static void view_group(const struct group *group, int place, gang_view_fn *fn, v
         .priority = gang->priority,
         .own_priority = gang->own_priority,
         .root = &gang->head->ref,
-        .place = place,
+        .place = gang->rank,
         .tried = gang->tried_at,
         .waits = gang->waits,
         .attempts = gang->attempts,
@@ -38,17 +44,12 @@ static void view_group(const struct group *group, int place, gang_view_fn *fn, v
 
 void gang_core_each_gang(const struct gang_core *core, gang_view_fn *fn, void *arg)
 {
-    size_t n;
-    cleanup_free struct gang **order = waiting(core, &n);
-    struct map places = MAP_INIT; /* of the gangs that wait, by key */
-    for (size_t i = 0; i < n; i++)
-        map_set(&places, order[i]->head->key, (void *)(uintptr_t)(i + 1));
+    rank_waiting(core);
     map_for_each (e, &core->groups) {
         const struct group *group = e->value;
         gang_count(core, group->gang);
-        view_group(group, (int)(uintptr_t)map_get(&places, group->gang->head->key), fn, arg);
+        view_group(group, fn, arg);
     }
-    map_done(&places);
 }
 
 static const char *member_state(const struct pod *pod)
@@ -67,33 +68,55 @@ static const char *member_state(const struct pod *pod)
                              : "Unscheduled";
 }
 
+void view_member(const struct pod *pod, gang_member_fn *fn, void *arg)
+{
+    struct gang_member_view v = {
+        .facts = pod->facts,
+        .node = pod->node ? pod->node->name : pod->facts->node,
+        .slot = pod->slot ? pod->slot->node->name : NULL,
+        .state = member_state(pod),
+    };
+    fn(arg, &v);
+}
+
+void view_node(const struct node *node, gang_node_fn *fn, void *arg)
+{
+    struct gang_node_view v = {node->facts, (int)node->n_pods, (int)node->n_slots};
+    fn(arg, &v);
+}
+
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
                            gang_member_fn *fn, void *arg)
 {
     const struct group *group = group_find(core, ref);
     if (!group)
         return;
-    list_for_each (pod, &group->gang->members, struct pod, in_gang) {
-        if (!unit_is_below(pod->unit, group->units[0]))
-            continue;
-        struct gang_member_view v = {
-            .facts = pod->facts,
-            .node = pod->node ? pod->node->name : pod->facts->node,
-            .slot = pod->slot ? pod->slot->node->name : NULL,
-            .state = member_state(pod),
-        };
-        fn(arg, &v);
-    }
+    list_for_each (pod, &group->gang->members, struct pod, in_gang)
+        if (unit_is_below(pod->unit, group->units[0]))
+            view_member(pod, fn, arg);
 }
 
-void gang_core_each_node(const struct gang_core *core, gang_node_fn *fn, void *arg)
+/* The smallest resource number at or behind `from` of which the node has, uses or reserves some;
+ * UINT32_MAX: none. Others may have any number of resources that it does not have. */
+static uint32_t next_resource(const struct node *node, uint32_t from)
 {
-    map_for_each (e, &core->nodes) {
-        const struct node *node = e->value;
-        if (!node->facts)
-            continue;
-        struct gang_node_view v = {node->facts, (int)node->n_pods, (int)node->n_slots};
-        fn(arg, &v);
+    const struct amounts *const lists[] = {&node->allocatable, &node->used, &node->reserved};
+    uint32_t least = UINT32_MAX;
+    for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
+        for (size_t i = 0; i < lists[l]->n && lists[l]->items[i].resource < least; i++)
+            if (lists[l]->items[i].resource >= from)
+                least = lists[l]->items[i].resource;
+    return least;
+}
+
+static void each_amount(const struct gang_core *core, const struct node *node,
+                        gang_node_amount_fn *fn, void *arg)
+{
+    for (uint32_t r = 0; (r = next_resource(node, r)) != UINT32_MAX; r++) {
+        int64_t all = amount_of(&node->allocatable, r), used = amount_of(&node->used, r);
+        int64_t reserved = amount_of(&node->reserved, r);
+        if (all || used || reserved)
+            fn(arg, core->resources[r], all, used, reserved);
     }
 }
 
@@ -101,14 +124,31 @@ void gang_core_each_amount(const struct gang_core *core, const char *name, gang_
                            void *arg)
 {
     const struct node *node = node_by_name(core, name);
-    for (uint32_t r = 0; node && r < core->n_resources; r++) {
-        if (!core->resources[r])
+    if (node)
+        each_amount(core, node, fn, arg);
+}
+
+static void add_amounts(int64_t *sums, const struct amounts *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        sums[a->items[i].resource] += a->items[i].amount;
+}
+
+void gang_core_each_device(const struct gang_core *core, gang_node_amount_fn *fn, void *arg)
+{
+    size_t n = core->n_resources;
+    cleanup_free int64_t *sums = xcalloc(3 * n, sizeof *sums);
+    for (size_t i = 0; i < core->n_ids; i++) {
+        const struct node *node = core->by_id[i];
+        if (!node || !node->facts)
             continue;
-        int64_t all = amount_of(&node->allocatable, r), used = amount_of(&node->used, r);
-        int64_t reserved = amount_of(&node->reserved, r);
-        if (all || used || reserved)
-            fn(arg, core->resources[r], all, used, reserved);
+        add_amounts(sums, &node->allocatable);
+        add_amounts(sums + n, &node->used);
+        add_amounts(sums + 2 * n, &node->reserved);
     }
+    for (size_t r = 0; r < n; r++)
+        if (sums[r] && gang_is_device(core->resources[r]))
+            fn(arg, core->resources[r], sums[r], sums[n + r], sums[2 * n + r]);
 }
 
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)

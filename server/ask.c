@@ -3,6 +3,7 @@
 
 #include <curl/curl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <strings.h>
 #include <time.h>
 
@@ -100,6 +101,40 @@ json_t *ask_json(const char *server, const char *path, struct err *err)
     if (!reply)
         err_set(err, ERR_INVALID, "%s is no muster: its reply is no JSON: %s", server, e.text);
     return reply;
+}
+
+/* The token for the next page; NULL: that was the last. Allocated. */
+static char *continue_of(const json_t *page)
+{
+    const char *token = ask_text(json_object_get(page, "metadata"), "continue");
+    return *token ? ask_escape(token) : NULL;
+}
+
+json_t *ask_list(const char *server, const char *path, const char *key, struct err *err)
+{
+    json_t *all = ask_json(server, path, err);
+    cleanup_free char *token = all ? continue_of(all) : NULL;
+    while (token) {
+        cleanup_free char *next =
+            xasprintf("%s%ccontinue=%s", path, strchr(path, '?') ? '&' : '?', token);
+        json_t *page = ask_json(server, next, err);
+        free(token);
+        token = page ? continue_of(page) : NULL;
+        if (page)
+            json_array_extend(json_object_get(all, key), json_object_get(page, key));
+        else
+            json_decref(STEAL(all));
+        json_decref(page);
+    }
+    if (all)
+        json_object_del(all, "metadata");
+    return all;
+}
+
+void ask_print(const json_t *reply)
+{
+    json_dumpf(reply, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
+    putchar('\n');
 }
 
 char *ask_escape(const char *text)

@@ -23,6 +23,11 @@ void ask_end(void);
 int ask(const char *server, const char *path, struct buf *body, struct err *err);
 /* As ask(), parsed. NULL on failure. */
 json_t *ask_json(const char *server, const char *path, struct err *err);
+/* All pages of a list, as one object: items of the array `key` are put together, the other members
+ * are those of the first page, without "metadata". PATH may have a query. */
+json_t *ask_list(const char *server, const char *path, const char *key, struct err *err);
+/* On one line of stdout. */
+void ask_print(const json_t *reply);
 /* A part of a path or a query, escaped; allocated. */
 char *ask_escape(const char *text);
 

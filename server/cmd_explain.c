@@ -309,6 +309,8 @@ static void put_holders(const json_t *gang, struct buf *out)
         table_add(&t, "");
     }
     end(&t, out, title);
+    if (json_is_true(json_object_get(holders, "partly")))
+        buf_puts(out, "… counted on some of these nodes only: there are too many pods\n");
 }
 
 /* ---- members, events ---- */
@@ -388,17 +390,15 @@ static int show(const struct target *r, struct err *err)
         return -1;
     cleanup_free char *ns_part = ask_escape(ns), *name_part = ask_escape(name);
     cleanup_free char *path = xasprintf("/api/v1/gangs/%s/%s", ns_part, name_part);
-    if (r->json) {
-        if (ask(r->server, path, &out, err) < 0)
-            return -1;
-    } else {
-        json_t *gang = ask_json(r->server, path, err);
-        if (!gang)
-            return -1;
+    json_t *gang = ask_list(r->server, path, "pods", err);
+    if (!gang)
+        return -1;
+    if (r->json)
+        ask_print(gang);
+    else
         explain_gang(gang, &out);
-        json_decref(gang);
-    }
     fputs(buf_str(&out), stdout);
+    json_decref(gang);
     return 0;
 }
 

@@ -178,17 +178,14 @@ static int show(const struct request *r, struct err *err)
     cleanup_free char *path = NULL;
     if (make_path(r, &path, err) < 0)
         return -1;
-    if (str_eq(r->output, "json")) {
-        cleanup_buf struct buf body = BUF_INIT;
-        if (ask(r->server, path, &body, err) < 0)
-            return -1;
-        fputs(buf_str(&body), stdout);
-        return 0;
-    }
-    json_t *reply = ask_json(r->server, path, err);
+    bool one = r->name && str_eq(r->what, "gangs");
+    json_t *reply = ask_list(r->server, path, one ? "pods" : r->what, err);
     if (!reply)
         return -1;
-    print_table(r, reply);
+    if (str_eq(r->output, "json"))
+        ask_print(reply);
+    else
+        print_table(r, reply);
     json_decref(reply);
     return 0;
 }

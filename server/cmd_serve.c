@@ -22,7 +22,7 @@
 #include "server/settings.h"
 
 #define VERBS_THREADS   2
-#define OPS_CONNECTIONS 512
+#define OPS_CONNECTIONS (2 * OPS_QUERIES)
 #define OPS_BODY_LIMIT  (64 * 1024)
 #define OPS_MEMORY      ((size_t)64 << 20)
 /* Files that are no connections of the verbs listener: ops, the API server's, our own. */

@@ -161,35 +161,12 @@ static void take_event(struct history *h, usec_t wall, const struct gang_effect 
     e->warning = effect->event.warning;
 }
 
-/* Which gang a pod is of; evictions are rare enough to look through all. */
-struct search {
-    const struct gang_core *core;
-    const char *uid;
-    const struct gang_ref *at, *found;
-};
-
-static void compare_member(void *arg, const struct gang_member_view *m)
-{
-    struct search *s = arg;
-    if (strcmp(m->facts->uid, s->uid) == 0)
-        s->found = s->at;
-}
-
-static void search_gang(void *arg, const struct gang_view *v)
-{
-    struct search *s = arg;
-    s->at = v->status.ref;
-    if (!s->found)
-        gang_core_each_member(s->core, s->at, compare_member, s);
-}
-
 static void take_eviction(struct history *h, usec_t wall, const struct gang_core *core,
                           const struct gang_effect *effect)
 {
-    struct search s = {core, effect->pod.uid, NULL, NULL};
-    gang_core_each_gang(core, search_gang, &s);
-    struct entry *e = add(h, IS_EVICTED, wall, s.found ? s.found->api_group : NULL,
-                          s.found ? s.found->ns : NULL, s.found ? s.found->name : NULL);
+    const struct gang_ref *gang = gang_core_gang_of(core, effect->pod.uid);
+    struct entry *e = add(h, IS_EVICTED, wall, gang ? gang->api_group : NULL,
+                          gang ? gang->ns : NULL, gang ? gang->name : NULL);
     e->pod = xasprintf("%s/%s", effect->pod.ns, effect->pod.name);
     e->text = xasprintf("pod %s is evicted: the commit of its gang failed", e->pod);
 }

@@ -31,7 +31,7 @@ struct loop {
     /* shared */
     struct mailbox *box;
     atomic_bool synced, stopping;
-    _Atomic usec_t busy_since; /* 0: waiting */
+    _Atomic usec_t back_at; /* when the core thread means to be in a turn again; 0: not yet begun */
     struct loop_mail stop_mail;
     atomic_bool stop_posted;
 
@@ -51,8 +51,7 @@ struct loop {
     struct mail *pending;      /* taken from the box, not yet looked at */
     struct gang_event *events;
     size_t n_events, events_cap;
-    struct query **queries; /* of this turn, answered after the step */
-    size_t n_queries, queries_cap;
+    struct query_line queries;
     struct call *answered, **answered_end; /* to be sent when the step's effects are carried out */
     usec_t next_sweep;
     int64_t bound; /* when the last Binding of this step was answered, in nanoseconds; 0: none */
@@ -152,7 +151,6 @@ struct loop *loop_free(struct loop *l)
         close(l->signal_fd);
     pthread_mutex_destroy(&l->turn);
     free(l->events);
-    free(l->queries);
     free(l);
     return NULL;
 }
@@ -222,11 +220,11 @@ void loop_stop(struct loop *l)
 
 struct loop_health loop_health(const struct loop *l)
 {
-    usec_t since = atomic_load(&l->busy_since);
+    usec_t back_at = atomic_load(&l->back_at), now = usec_now();
     return (struct loop_health){
         .synced = atomic_load(&l->synced),
         .stopping = atomic_load(&l->stopping),
-        .busy = since ? usec_now() - since : 0,
+        .late = back_at && now > back_at ? now - back_at : 0,
     };
 }
 
@@ -258,8 +256,7 @@ static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
         calls_enter(l->calls, CONTAINER_OF(m, struct call, mail), now, add_event(l));
         break;
     case LOOP_QUERY:
-        GROW(l->queries, l->queries_cap, l->n_queries + 1);
-        l->queries[l->n_queries++] = CONTAINER_OF(m, struct query, mail);
+        query_wait(&l->queries, CONTAINER_OF(m, struct query, mail));
         break;
     case LOOP_STOP:
         l->stop = true;
@@ -375,9 +372,7 @@ static void answer_queries(struct loop *l)
                             .metrics = l->metrics,
                             .verbs = l->verbs,
                             .ops = l->ops};
-    for (size_t i = 0; i < l->n_queries; i++)
-        query_answer(l->queries[i], &view);
-    l->n_queries = 0;
+    query_turn(&l->queries, &view);
 }
 
 static void take_signals(struct loop *l)
@@ -411,30 +406,27 @@ static usec_t earlier(usec_t a, usec_t b)
 static usec_t next_due(const struct loop *l)
 {
     usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
-    return l->pending ? 0 : earlier(next, l->next_sweep);
+    return l->pending || l->queries.first ? 0 : earlier(next, l->next_sweep);
 }
 
 static void take_turn(struct loop *l)
 {
     pthread_mutex_lock(&l->turn);
-    atomic_store(&l->busy_since, usec_now());
+    atomic_store(&l->back_at, usec_now());
 }
 
 static bool try_turn(struct loop *l)
 {
     if (pthread_mutex_trylock(&l->turn) != 0)
         return false;
-    if (l->open) {
-        atomic_store(&l->busy_since, usec_now());
+    if (l->open)
         return true;
-    }
     pthread_mutex_unlock(&l->turn);
     return false;
 }
 
 static void give_turn(struct loop *l)
 {
-    atomic_store(&l->busy_since, 0);
     pthread_mutex_unlock(&l->turn);
 }
 
@@ -445,6 +437,7 @@ static void wait_for_work(struct loop *l)
     usec_t left = l->sleeps_until - usec_now();
     if (left < 0)
         left = 0;
+    atomic_store(&l->back_at, usec_now() + left);
     give_turn(l);
     epoll_wait(l->epoll_fd, ready, ARRAY_SIZE(ready), (int)((left + 999) / 1000));
     take_turn(l);
@@ -512,7 +505,7 @@ bool loop_serve(struct loop *l, struct call *call)
     bool mine = catch_up(l);
     if (mine)
         serve(l, call);
-    bool wake = next_due(l) < l->sleeps_until || l->stop || l->n_queries > 0;
+    bool wake = next_due(l) < l->sleeps_until || l->stop || l->queries.first;
     give_turn(l);
     if (wake)
         mailbox_wake(l->box);
@@ -592,7 +585,7 @@ static void end(struct loop *l)
     take_closed(l);
     add_kind(l, GANG_EV_STOP);
     step(l, now);
-    answer_queries(l);
+    query_refuse_all(&l->queries, "muster is stopping");
     struct call *left;
     while ((left = calls_take(l->calls, 0)) != NULL)
         call_refuse(left, "muster is stopping");

@@ -77,7 +77,7 @@ void loop_stop(struct loop *loop);
 struct loop_health {
     bool synced;   /* the picture is whole */
     bool stopping; /* no new work */
-    usec_t busy;   /* for how long the current turn of the core thread lasts; 0: it waits */
+    usec_t late;   /* by how much the core thread is later than it meant to be back */
 };
 struct loop_health loop_health(const struct loop *loop);
 

@@ -42,15 +42,27 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-int64_t samples_quantile(struct samples *s, double quantile)
+/* In order; how many there are. */
+static size_t sort_samples(struct samples *s, uint32_t sorted[static METRIC_SAMPLES])
 {
-    uint32_t sorted[METRIC_SAMPLES];
     uint64_t count = atomic_load_explicit(&s->count, memory_order_relaxed);
     size_t n = count < METRIC_SAMPLES ? (size_t)count : METRIC_SAMPLES;
     for (size_t i = 0; i < n; i++)
         sorted[i] = (uint32_t)atomic_load_explicit(&s->ns[i], memory_order_relaxed);
     qsort(sorted, n, sizeof *sorted, by_value);
+    return n;
+}
+
+static int64_t quantile_of(const uint32_t *sorted, size_t n, double quantile)
+{
     return n ? sorted[(size_t)((double)(n - 1) * quantile + 0.5)] : 0;
+}
+
+int64_t samples_quantile(struct samples *s, double quantile)
+{
+    uint32_t sorted[METRIC_SAMPLES];
+    size_t n = sort_samples(s, sorted);
+    return quantile_of(sorted, n, quantile);
 }
 
 void samples_clear(struct samples *s)
@@ -120,9 +132,11 @@ static void put_summary(struct buf *out, const char *name, const char *label, st
 {
     static const double quantiles[] = {0.5, 0.9, 0.99};
     const char *comma = *label ? "," : "", *open = *label ? "{" : "", *close = *label ? "}" : "";
+    uint32_t sorted[METRIC_SAMPLES];
+    size_t n = sort_samples(s, sorted);
     for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++)
         buf_printf(out, "%s{%s%squantile=\"%g\"} %.9f\n", name, label, comma, quantiles[i],
-                   (double)samples_quantile(s, quantiles[i]) / 1e9);
+                   (double)quantile_of(sorted, n, quantiles[i]) / 1e9);
     buf_printf(out, "%s_sum%s%s%s %.9f\n", name, open, label, close, (double)load(&s->sum) / 1e9);
     buf_printf(out, "%s_count%s%s%s %" PRIu64 "\n", name, open, label, close, load(&s->count));
 }
@@ -165,6 +179,9 @@ static void write_calls(struct metrics *m, struct buf *out)
          "From the API server's answer to a Binding to the reply to the bind call that waited for "
          "it; the last 2,048.");
     put_summary(out, "muster_bind_reply_seconds", "", &m->bind_reply);
+    head(out, "muster_query_turn_seconds", "summary",
+         "CPU that the core spent on the API and on metrics between two steps; the last 2,048.");
+    put_summary(out, "muster_query_turn_seconds", "", &m->queries);
     head(out, "muster_bind_held_seconds", "histogram", "How long bind calls were held.");
     put_histogram(out, "muster_bind_held_seconds", "", HELD_FIRST, &m->held);
     head(out, "muster_step_duration_seconds", "histogram",
@@ -261,36 +278,13 @@ static void write_happenings(const struct gang_core *core, struct buf *out)
 
 /* ---- devices, summed over the nodes ---- */
 
-struct device_sum {
-    int64_t allocatable, used, reserved;
-};
+enum { ALLOCATABLE, USED, RESERVED, AMOUNTS };
 
 struct device_walk {
-    const struct gang_core *core;
-    struct map sums;
+    const char *name;
+    int what;
+    struct buf *out;
 };
-
-static void add_amount(void *arg, const char *resource, int64_t allocatable, int64_t used,
-                       int64_t reserved)
-{
-    struct device_walk *w = arg;
-    if (!gang_is_device(resource))
-        return;
-    struct device_sum *sum = map_get(&w->sums, resource);
-    if (!sum) {
-        sum = xcalloc(1, sizeof *sum);
-        map_set(&w->sums, resource, sum);
-    }
-    sum->allocatable += allocatable;
-    sum->used += used;
-    sum->reserved += reserved;
-}
-
-static void add_node(void *arg, const struct gang_node_view *view)
-{
-    struct device_walk *w = arg;
-    gang_core_each_amount(w->core, view->facts->name, add_amount, w);
-}
 
 static void put_label(struct buf *out, const char *value)
 {
@@ -301,34 +295,30 @@ static void put_label(struct buf *out, const char *value)
     }
 }
 
+static void put_device(void *arg, const char *resource, int64_t allocatable, int64_t used,
+                       int64_t reserved)
+{
+    const struct device_walk *w = arg;
+    const int64_t amounts[AMOUNTS] = {allocatable, used, reserved};
+    buf_printf(w->out, "%s{resource=\"", w->name);
+    put_label(w->out, resource);
+    buf_printf(w->out, "\"} %" PRId64 "\n", amounts[w->what]);
+}
+
 static void write_devices(const struct gang_core *core, struct buf *out)
 {
     static const struct {
         const char *name, *help;
-        size_t offset;
-    } gauges[] = {
-        {"muster_allocatable_devices", "Devices of all nodes, by resource.",
-         offsetof(struct device_sum, allocatable)},
-        {"muster_used_devices", "Devices charged for assigned pods.",
-         offsetof(struct device_sum, used)},
-        {"muster_reserved_devices", "Devices reserved by plans.",
-         offsetof(struct device_sum, reserved)},
+    } gauges[AMOUNTS] = {
+        [ALLOCATABLE] = {"muster_allocatable_devices", "Devices of all nodes, by resource."},
+        [USED] = {"muster_used_devices", "Devices charged for assigned pods."},
+        [RESERVED] = {"muster_reserved_devices", "Devices reserved by plans."},
     };
-    struct device_walk w = {.core = core, .sums = MAP_INIT};
-    gang_core_each_node(core, add_node, &w);
-    for (size_t i = 0; i < ARRAY_SIZE(gauges); i++) {
-        head(out, gauges[i].name, "gauge", gauges[i].help);
-        map_for_each (e, &w.sums) {
-            buf_printf(out, "%s{resource=\"", gauges[i].name);
-            put_label(out, e->key);
-            buf_printf(out, "\"} %" PRId64 "\n",
-                       *(int64_t *)(void *)((char *)e->value + gauges[i].offset));
-        }
+    for (int what = 0; what < AMOUNTS; what++) {
+        struct device_walk w = {gauges[what].name, what, out};
+        head(out, gauges[what].name, "gauge", gauges[what].help);
+        gang_core_each_device(core, put_device, &w);
     }
-    map_for_each (e, &w.sums) {
-        free(e->value);
-    }
-    map_done(&w.sums);
 }
 
 /* ---- listeners and the process ---- */

@@ -60,6 +60,7 @@ struct metrics {
     struct histogram duration[EXTENDER_VERB_MAX]; /* without the time a bind was held */
     struct samples work[EXTENDER_VERB_MAX];       /* all that was done for a call, see http.h */
     struct samples bind_reply; /* from the API server's answer to the reply that waited for it */
+    struct samples queries;    /* CPU that a turn of the core spent on queries */
     struct histogram held;
     struct histogram step;
 };

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/ops.h"
 
+#include <time.h>
+
 #include "server/views.h"
 
 #define JSON_TYPE    "application/json"
 #define TEXT_TYPE    "text/plain; charset=utf-8"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* A turn of the core thread that lasts longer counts as hung. */
+/* The core thread says when it will be back; when it is so much later, it counts as hung. */
 #define ALIVE_LIMIT (2 * USEC_PER_SEC)
 
 enum { QUERY_METRICS, QUERY_GANGS, QUERY_GANG, QUERY_NODES, QUERY_EVENTS };
@@ -41,7 +43,7 @@ static void answer_checks(struct http_request *r, const struct check *checks, si
 
 static struct check alive(const struct loop_health *h)
 {
-    return (struct check){"core", h->stopping || h->busy < ALIVE_LIMIT};
+    return (struct check){"core", h->stopping || h->late < ALIVE_LIMIT};
 }
 
 static void livez(void *arg, struct http_request *r)
@@ -87,6 +89,7 @@ static void free_query(void *user)
     free(q->ns);
     free(q->name);
     free(q->api_group);
+    free(q->after);
     free(q);
 }
 
@@ -117,17 +120,20 @@ static void answer_error(struct http_request *r, int status, const char *why)
     http_answer(r, status, JSON_TYPE);
 }
 
-/* ?limit=N&gang=NS/NAME; returns what is wrong with them, or NULL. */
-static const char *event_parameters(struct http_request *r, struct query *q)
+/* ?limit=N&continue=TOKEN&gang=NS/NAME; returns what is wrong with them, or NULL. */
+static const char *list_parameters(struct http_request *r, struct query *q)
 {
-    const char *limit = http_query(r, "limit"), *gang = http_query(r, "gang");
+    bool events = r->route->tag == QUERY_EVENTS;
+    size_t most = events ? HISTORY_SIZE : VIEWS_PAGE;
+    const char *limit = http_query(r, "limit"), *gang = events ? http_query(r, "gang") : NULL;
     char *end = NULL;
     unsigned long n = limit && *limit >= '0' && *limit <= '9' ? strtoul(limit, &end, 10) : 0;
-    q->limit = limit ? n : HISTORY_SIZE;
+    q->limit = limit && n < most ? n : most;
     if (limit && (!end || *end || n == 0))
         return "limit is no number: write one from 1 on";
     if (gang && !gang_path(gang, q))
         return "gang is no name: write NAMESPACE/NAME";
+    q->after = parameter(r, "continue");
     return NULL;
 }
 
@@ -143,9 +149,13 @@ static void ask(void *arg, struct http_request *r)
         answer_error(r, 404, "the path of a gang is " GANG_PATH "NAMESPACE/NAME");
         return;
     }
-    const char *wrong = r->route->tag == QUERY_EVENTS ? event_parameters(r, q) : NULL;
+    const char *wrong = r->route->tag == QUERY_METRICS ? NULL : list_parameters(r, q);
     if (wrong) {
         answer_error(r, 400, wrong);
+        return;
+    }
+    if (http_waiting(r) >= OPS_QUERIES) {
+        answer_error(r, 503, "too many questions at once: try again");
         return;
     }
     if (!q->ns)
@@ -181,36 +191,51 @@ static void answer_events(const struct query *q, const struct history *history, 
     buf_putc(body, '}');
 }
 
-void query_answer(struct query *q, const struct ops_view *view)
+/* The body; false: there is no such gang. */
+static bool put_answer(const struct query *q, const struct ops_view *view, struct buf *body)
 {
-    struct http_request *r = q->request;
-    struct buf *body = &r->reply;
-    const char *type = JSON_TYPE;
-    bool found = true;
+    struct gang_page page = {.after = q->after, .limit = q->limit};
     usec_t now = usec_now(), wall = usec_wall();
-    switch (r->route->tag) {
+    switch (q->request->route->tag) {
     case QUERY_METRICS:
-        type = METRICS_TYPE;
         metrics_write(view->metrics, view->core, view->cluster, view->verbs, view->ops, body);
-        break;
+        return true;
     case QUERY_GANGS:
-        views_gangs(view->core, q->ns, now, wall, body);
+        views_gangs(view->core, q->ns, &page, now, wall, body);
         break;
     case QUERY_GANG:
-        found =
-            views_gang(view->core, view->history, q->ns, q->name, q->api_group, now, wall, body);
+        if (!views_gang(view->core, view->history, q->ns, q->name, q->api_group, &page, now, wall,
+                        body))
+            return false;
         break;
     case QUERY_EVENTS:
         answer_events(q, view->history, body);
         break;
     default:
-        views_nodes(view->core, body);
+        views_nodes(view->core, &page, body);
         break;
     }
-    if (found) {
-        if (r->route->tag != QUERY_METRICS)
-            buf_putc(body, '\n');
-        http_answer(r, 200, type);
+    buf_putc(body, '\n');
+    return true;
+}
+
+void query_refuse(struct query *q, const char *why)
+{
+    struct http_request *r = q->request;
+    answer_error(r, 503, why);
+    http_resume(r);
+}
+
+/* Answers and lets go: the query is gone afterwards. */
+static void query_answer(struct query *q, const struct ops_view *view)
+{
+    struct http_request *r = q->request;
+    if (http_is_full(r)) {
+        query_refuse(q, "replies that nobody reads fill the memory for them: try again");
+        return;
+    }
+    if (put_answer(q, view, &r->reply)) {
+        http_answer(r, 200, r->route->tag == QUERY_METRICS ? METRICS_TYPE : JSON_TYPE);
     } else {
         cleanup_buf struct buf why = BUF_INIT;
         views_no_gang(view->core, q->ns, q->name, &why);
@@ -219,9 +244,46 @@ void query_answer(struct query *q, const struct ops_view *view)
     http_resume(r);
 }
 
-void query_refuse(struct query *q, const char *why)
+/* ---- the line of those that wait ---- */
+
+void query_wait(struct query_line *line, struct query *q)
 {
-    struct http_request *r = q->request;
-    answer_error(r, 503, why);
-    http_resume(r);
+    q->next = NULL;
+    if (line->first)
+        line->last->next = q;
+    else
+        line->first = q;
+    line->last = q;
+}
+
+static struct query *next_in(struct query_line *line)
+{
+    struct query *q = line->first;
+    line->first = q->next;
+    return q;
+}
+
+static int64_t cpu_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+void query_turn(struct query_line *line, const struct ops_view *view)
+{
+    if (!line->first)
+        return;
+    int64_t begin = cpu_now(), spent = 0;
+    while (line->first && spent < QUERY_TURN * 1000) {
+        query_answer(next_in(line), view);
+        spent = cpu_now() - begin;
+    }
+    samples_add(&view->metrics->queries, spent);
+}
+
+void query_refuse_all(struct query_line *line, const char *why)
+{
+    while (line->first)
+        query_refuse(next_in(line), why);
 }

@@ -7,13 +7,24 @@
 #include "server/json_put.h"
 
 struct walk {
-    const struct gang_core *core;
+    struct gang_core *core;
     const struct history *history;
-    const char *ns, *name, *api_group; /* what is looked for; NULL: everything */
+    struct gang_page *page; /* of the members of one gang */
     usec_t now, wall;
     struct buf *out;
-    size_t n; /* written so far */
 };
+
+/* As Kubernetes does for its own lists. */
+static void put_metadata(struct buf *out, const struct gang_page *page)
+{
+    json_put_key(out, "metadata");
+    buf_putc(out, '{');
+    if (page->last) {
+        json_put_text(out, "continue", page->last);
+        json_put_number(out, "remainingItemCount", (int64_t)page->left);
+    }
+    buf_putc(out, '}');
+}
 
 /* Everything but the closing brace. */
 static void put_gang(const struct walk *w, const struct gang_view *v)
@@ -60,29 +71,23 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
     json_put_text(out, "root", v->root->name);
 }
 
-static bool wanted(const char *pattern, const char *value)
-{
-    return !pattern || str_eq(pattern, value);
-}
-
 static void list_gang(void *arg, const struct gang_view *v)
 {
     struct walk *w = arg;
-    if (!wanted(w->ns, v->status.ref->ns))
-        return;
-    w->n++;
     json_put_comma(w->out);
     put_gang(w, v);
     buf_putc(w->out, '}');
 }
 
-void views_gangs(const struct gang_core *core, const char *ns, usec_t now, usec_t wall,
-                 struct buf *out)
+void views_gangs(struct gang_core *core, const char *ns, struct gang_page *page, usec_t now,
+                 usec_t wall, struct buf *out)
 {
-    struct walk w = {.core = core, .ns = ns, .now = now, .wall = wall, .out = out};
+    struct walk w = {.core = core, .now = now, .wall = wall, .out = out};
     buf_puts(out, "{\"gangs\":[");
-    gang_core_each_gang(core, list_gang, &w);
-    buf_puts(out, "]}");
+    gang_core_page_gangs(core, ns, page, list_gang, &w);
+    buf_putc(out, ']');
+    put_metadata(out, page);
+    buf_putc(out, '}');
 }
 
 static const char *phase_name(enum gang_phase phase)
@@ -118,54 +123,48 @@ static void one_gang(void *arg, const struct gang_view *v)
 {
     struct walk *w = arg;
     const struct gang_ref *ref = v->status.ref;
-    if (w->n || !str_eq(w->ns, ref->ns) || !str_eq(w->name, ref->name) ||
-        !wanted(w->api_group, ref->api_group))
-        return;
-    w->n++;
+    bool first = !w->page->after;
     put_gang(w, v);
     buf_puts(w->out, ",\"pods\":[");
-    gang_core_each_member(w->core, ref, put_member, w);
+    gang_core_page_members(w->core, ref, w->page, put_member, w);
     buf_putc(w->out, ']');
-    views_explain(w->core, w->history, ref, w->now, w->wall, w->out);
+    put_metadata(w->out, w->page);
+    if (first)
+        views_explain(w->core, w->history, ref, w->now, w->wall, w->out);
     buf_putc(w->out, '}');
 }
 
-bool views_gang(const struct gang_core *core, const struct history *history, const char *ns,
-                const char *name, const char *api_group, usec_t now, usec_t wall, struct buf *out)
+bool views_gang(struct gang_core *core, const struct history *history, const char *ns,
+                const char *name, const char *api_group, struct gang_page *page, usec_t now,
+                usec_t wall, struct buf *out)
 {
-    struct walk w = {.core = core,
-                     .history = history,
-                     .ns = ns,
-                     .name = name,
-                     .api_group = api_group,
-                     .now = now,
-                     .wall = wall,
-                     .out = out};
-    gang_core_each_gang(core, one_gang, &w);
-    return w.n > 0;
+    struct walk w = {
+        .core = core, .history = history, .page = page, .now = now, .wall = wall, .out = out};
+    return gang_core_one_gang(core, ns, name, api_group, one_gang, &w);
 }
 
 /* ---- names that may be meant ---- */
 
+/* Letters compared at most: some 3 ms. Of more names the first are looked at. */
+#define NEAR_WORK ((size_t)500000)
 enum { NEAR_SHOWN = 8 };
 
 struct near {
-    const char *ns, *name;
+    const char *name;
     struct {
         const struct gang_ref *ref;
         size_t distance;
     } best[NEAR_SHOWN];
-    size_t n, all; /* kept; in the namespace */
+    size_t n, work;
 };
 
 /* Kept in order, the nearest first. */
-static void look_near(void *arg, const struct gang_view *v)
+static void look_near(void *arg, const struct gang_ref *ref)
 {
     struct near *near = arg;
-    const struct gang_ref *ref = v->status.ref;
-    if (strcmp(ref->ns, near->ns) != 0)
+    near->work += strlen(ref->name) * strlen(near->name);
+    if (near->work > NEAR_WORK)
         return;
-    near->all++;
     size_t d = likeness_distance(ref->name, near->name), i = near->n;
     if (near->n < NEAR_SHOWN)
         near->n++;
@@ -179,16 +178,17 @@ static void look_near(void *arg, const struct gang_view *v)
 
 void views_no_gang(const struct gang_core *core, const char *ns, const char *name, struct buf *out)
 {
-    struct near near = {.ns = ns, .name = name};
-    gang_core_each_gang(core, look_near, &near);
+    struct near near = {.name = name};
+    size_t all = gang_core_names(core, ns, look_near, &near);
     buf_printf(out, "there is no gang %s/%s", ns, name);
-    if (!near.n)
+    if (!all)
         buf_puts(out, ", and none in that namespace: \"muster get gangs\" shows all");
+    else
+        buf_puts(out, "; in that namespace there are ");
     for (size_t i = 0; i < near.n; i++)
-        buf_printf(out, "%s%s", i ? ", " : "; in that namespace there are ",
-                   near.best[i].ref->name);
-    if (near.all > near.n)
-        buf_printf(out, " and %zu more", near.all - near.n);
+        buf_printf(out, "%s%s", i ? ", " : "", near.best[i].ref->name);
+    if (all > near.n)
+        buf_printf(out, "%s%zu%s", near.n ? " and " : "", all - near.n, near.n ? " more" : "");
 }
 
 static void put_amount(void *arg, const char *resource, int64_t allocatable, int64_t used,
@@ -216,10 +216,12 @@ static void put_node(void *arg, const struct gang_node_view *v)
     buf_puts(w->out, "}}");
 }
 
-void views_nodes(const struct gang_core *core, struct buf *out)
+void views_nodes(struct gang_core *core, struct gang_page *page, struct buf *out)
 {
     struct walk w = {.core = core, .out = out};
     buf_puts(out, "{\"nodes\":[");
-    gang_core_each_node(core, put_node, &w);
-    buf_puts(out, "]}");
+    gang_core_page_nodes(core, page, put_node, &w);
+    buf_putc(out, ']');
+    put_metadata(out, page);
+    buf_putc(out, '}');
 }

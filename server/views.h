@@ -9,19 +9,25 @@
 #include "gang/gang.h"
 #include "server/history.h"
 
-/* {"gangs":[…]}; ns NULL: of all namespaces. `now` is the core's clock, `wall` the same moment. */
-void views_gangs(const struct gang_core *core, const char *ns, usec_t now, usec_t wall,
-                 struct buf *out);
-/* One gang with its members and why it is where it is; false when there is none. api_group NULL:
- * the first of that name. */
-bool views_gang(const struct gang_core *core, const struct history *history, const char *ns,
-                const char *name, const char *api_group, usec_t now, usec_t wall, struct buf *out);
-/* The part of it that says why, as members of an object. */
+/* Items of a page at most, and where nobody asks for fewer. */
+#define VIEWS_PAGE 500
+
+/*
+ * Lists, a page at a time: {"gangs":[…],"metadata":{…}}, with "continue" in metadata where there is
+ * more; ns NULL: of all namespaces. `now` is the core's clock, `wall` the same moment.
+ */
+void views_gangs(struct gang_core *core, const char *ns, struct gang_page *page, usec_t now,
+                 usec_t wall, struct buf *out);
+void views_nodes(struct gang_core *core, struct gang_page *page, struct buf *out);
+/* One gang with a page of its members and, on the first, why it is where it is; false when there is
+ * none. api_group NULL: the first of that name. */
+bool views_gang(struct gang_core *core, const struct history *history, const char *ns,
+                const char *name, const char *api_group, struct gang_page *page, usec_t now,
+                usec_t wall, struct buf *out);
+/* What there is instead of a gang that does not exist, as a sentence. */
+void views_no_gang(const struct gang_core *core, const char *ns, const char *name, struct buf *out);
+/* Why a gang is where it is, as members of its object. */
 void views_explain(const struct gang_core *core, const struct history *history,
                    const struct gang_ref *ref, usec_t now, usec_t wall, struct buf *out);
-/* Why there is no such gang, with the names that it may be: one sentence. */
-void views_no_gang(const struct gang_core *core, const char *ns, const char *name, struct buf *out);
-/* {"nodes":[…]} */
-void views_nodes(const struct gang_core *core, struct buf *out);
 
 #endif

@@ -127,6 +127,7 @@ static void put_holders(struct buf *out, const struct gang_explained *x)
     buf_putc(out, ']');
     json_put_number(out, "others", (int64_t)x->n_others);
     json_put_number(out, "othersAmount", x->others_amount);
+    json_put_flag(out, "partly", x->partly);
     buf_putc(out, '}');
 }
 

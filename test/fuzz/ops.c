@@ -47,7 +47,9 @@ static void answer(struct query *q, struct bed *bed)
     const struct gang_effect *effects = gang_step(bed->core, bed->now, &tick, 1, &n);
     history_effects(history, bed->now, usec_wall(), bed->core, effects, n);
     struct ops_view view = {.core = bed->core, .history = history, .metrics = &metrics};
-    query_answer(q, &view);
+    struct query_line line = {NULL, NULL};
+    query_wait(&line, q);
+    query_turn(&line, &view);
     history_free(history);
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -220,11 +221,28 @@ type Member struct {
 // Gangs asks muster for its gangs.
 func (m *Muster) Gangs(t TB) []Gang {
 	t.Helper()
-	var reply struct {
-		Gangs []Gang `json:"gangs"`
+	return everyPage[Gang](t, m, "gangs")
+}
+
+// everyPage asks for a list until nothing is left of it.
+func everyPage[T any](t TB, m *Muster, what string) (items []T) {
+	t.Helper()
+	for path := "/api/v1/" + what; ; {
+		var page map[string]json.RawMessage
+		var some []T
+		var metadata struct {
+			Continue string `json:"continue"`
+		}
+		m.ask(t, path, &page)
+		if err := errors.Join(json.Unmarshal(page[what], &some), json.Unmarshal(page["metadata"], &metadata)); err != nil {
+			t.Fatalf("GET %s: %v", path, err)
+		}
+		items = append(items, some...)
+		if metadata.Continue == "" {
+			return items
+		}
+		path = "/api/v1/" + what + "?continue=" + url.QueryEscape(metadata.Continue)
 	}
-	m.ask(t, "/api/v1/gangs", &reply)
-	return reply.Gangs
 }
 
 // Gang finds one gang; it is zero when muster does not know it.
@@ -262,11 +280,7 @@ func (m *Muster) WaitState(t TB, namespace, name, state string) Gang {
 // Nodes asks muster for its ledger of every node, as generic JSON.
 func (m *Muster) Nodes(t TB) []map[string]any {
 	t.Helper()
-	var reply struct {
-		Nodes []map[string]any `json:"nodes"`
-	}
-	m.ask(t, "/api/v1/nodes", &reply)
-	return reply.Nodes
+	return everyPage[map[string]any](t, m, "nodes")
 }
 
 // Metrics reads muster's metrics.

@@ -103,7 +103,7 @@ static int setup_with(void **state, usec_t hold, bool express)
                                        .refused = calls_refused};
     const struct http_options ops = {.listen = "127.0.0.1:0",
                                      .threads = 1,
-                                     .connection_limit = 64,
+                                     .connection_limit = 2 * OPS_QUERIES,
                                      .body_limit = 1024,
                                      .memory = 64 << 20,
                                      .request_timeout = 10 * USEC_PER_SEC,
@@ -253,7 +253,8 @@ char *bind_body(const char *pod)
                      pod, pod);
 }
 
-json_t *ask_json(const char *at, const char *method, const char *path, const char *body, int status)
+json_t *fetch_json(const char *at, const char *method, const char *path, const char *body,
+                   int status)
 {
     cleanup_reply struct client_reply r;
     client_ask(at, method, path, body, &r);
@@ -267,7 +268,7 @@ json_t *ask_json(const char *at, const char *method, const char *path, const cha
 bool passes_filter(struct server *s, const char *pod, const char *group)
 {
     cleanup_free char *body = filter_body(pod, group);
-    json_t *j = ask_json(s->verbs, "POST", "/scheduler/filter", body, 200);
+    json_t *j = fetch_json(s->verbs, "POST", "/scheduler/filter", body, 200);
     bool passed = json_array_size(json_object_get(j, "NodeNames")) == 1;
     json_decref(j);
     return passed;

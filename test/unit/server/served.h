@@ -65,8 +65,8 @@ void post_world(struct server *s, int n);
 
 char *filter_body(const char *pod, const char *group);
 char *bind_body(const char *pod);
-json_t *ask_json(const char *at, const char *method, const char *path, const char *body,
-                 int status);
+json_t *fetch_json(const char *at, const char *method, const char *path, const char *body,
+                   int status);
 bool passes_filter(struct server *s, const char *pod, const char *group);
 /* Sends a bind and leaves the connection waiting. */
 int send_bind(struct server *s, const char *pod);

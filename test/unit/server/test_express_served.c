@@ -76,12 +76,12 @@ static void offer_the_other(struct server *s)
 {
     cleanup_free char *pod = pod_json("p0", "g");
     cleanup_free char *body = xasprintf("{\"Pod\":%s,\"Nodes\":null,\"NodeNames\":[\"n1\"]}", pod);
-    json_decref(ask_json(s->verbs, "POST", "/scheduler/filter", body, 200));
+    json_decref(fetch_json(s->verbs, "POST", "/scheduler/filter", body, 200));
 }
 
 static json_t *express_of(struct server *s, const char *path)
 {
-    json_t *gang = ask_json(s->ops_at, "GET", path, NULL, 200);
+    json_t *gang = fetch_json(s->ops_at, "GET", path, NULL, 200);
     json_t *express = json_incref(json_object_get(gang, "express"));
     assert_non_null(express);
     json_decref(gang);

@@ -27,7 +27,7 @@ static json_t *filter_whole(struct server *s, const char *pod, const char *group
     cleanup_free char *body = xasprintf("{\"Pod\":%s,\"Nodes\":{\"metadata\":{},\"items\":[" WHOLE(
                                             "other") "," WHOLE("n0") "]},\"NodeNames\":null}",
                                         json);
-    return ask_json(s->verbs, "POST", "/scheduler/filter", body, 200);
+    return fetch_json(s->verbs, "POST", "/scheduler/filter", body, 200);
 }
 
 static void assert_items(json_t *reply, const char *expected)
@@ -111,7 +111,7 @@ static void nothing_passes_before_the_picture_is_whole(void **state)
     struct server *s = *state;
     assert_int_equal(ready_status(s), 503);
     cleanup_free char *body = filter_body("single", NULL);
-    json_t *j = ask_json(s->verbs, "POST", "/scheduler/filter", body, 200);
+    json_t *j = fetch_json(s->verbs, "POST", "/scheduler/filter", body, 200);
     assert_true(strlen(json_string_value(json_object_get(j, "Error"))) > 0);
     json_decref(j);
     int fd = send_bind(s, "single");
@@ -379,10 +379,10 @@ static void broken_input_is_answered_as_kube_scheduler_reads_it(void **state)
                                   buf_str(&deep),
                                   "{\"Pod\":{},\"NodeNames\":[\"a\"]}"};
     for (size_t i = 0; i < ARRAY_SIZE(bodies); i++) {
-        json_t *f = ask_json(s->verbs, "POST", "/scheduler/filter", bodies[i], 200);
-        json_t *p = ask_json(s->verbs, "POST", "/scheduler/prioritize", bodies[i], 200);
-        json_t *e = ask_json(s->verbs, "POST", "/scheduler/preempt", bodies[i], 500);
-        json_t *b = ask_json(s->verbs, "POST", "/scheduler/bind", bodies[i], 200);
+        json_t *f = fetch_json(s->verbs, "POST", "/scheduler/filter", bodies[i], 200);
+        json_t *p = fetch_json(s->verbs, "POST", "/scheduler/prioritize", bodies[i], 200);
+        json_t *e = fetch_json(s->verbs, "POST", "/scheduler/preempt", bodies[i], 500);
+        json_t *b = fetch_json(s->verbs, "POST", "/scheduler/bind", bodies[i], 200);
         assert_true(json_string_length(json_object_get(f, "Error")) > 0);
         assert_true(json_is_array(p) && json_array_size(p) == 0);
         assert_true(json_string_length(json_object_get(b, "Error")) > 0);
@@ -391,11 +391,11 @@ static void broken_input_is_answered_as_kube_scheduler_reads_it(void **state)
         json_decref(e);
         json_decref(b);
     }
-    json_t *f = ask_json(s->verbs, "POST", "/scheduler/filter", buf_str(&deep), 200);
+    json_t *f = fetch_json(s->verbs, "POST", "/scheduler/filter", buf_str(&deep), 200);
     assert_non_null(
         strstr(json_string_value(json_object_get(f, "Error")), "nested deeper than 64"));
     json_decref(f);
-    json_decref(ask_json(s->ops_at, "GET", "/configz", NULL, 200));
+    json_decref(fetch_json(s->ops_at, "GET", "/configz", NULL, 200));
 }
 
 static void verbs_refuse_other_paths_and_methods(void **state)

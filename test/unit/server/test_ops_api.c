@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "server/ask.h"
+#include "server/views.h"
 #include "test/unit/server/client.h"
 
 static void ops_show_what_there_is(void **state)
@@ -18,10 +20,10 @@ static void ops_show_what_there_is(void **state)
     struct server *s = *state;
     post_world(s, 2);
     wait_ready(s);
-    json_t *gangs = ask_json(s->ops_at, "GET", "/api/v1/gangs", NULL, 200);
-    json_t *other = ask_json(s->ops_at, "GET", "/api/v1/gangs?namespace=x", NULL, 200);
-    json_t *one = ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
-    json_t *nodes = ask_json(s->ops_at, "GET", "/api/v1/nodes", NULL, 200);
+    json_t *gangs = fetch_json(s->ops_at, "GET", "/api/v1/gangs", NULL, 200);
+    json_t *other = fetch_json(s->ops_at, "GET", "/api/v1/gangs?namespace=x", NULL, 200);
+    json_t *one = fetch_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
+    json_t *nodes = fetch_json(s->ops_at, "GET", "/api/v1/nodes", NULL, 200);
     assert_int_equal(json_array_size(json_object_get(gangs, "gangs")), 1);
     assert_int_equal(json_array_size(json_object_get(other, "gangs")), 0);
     json_t *gang = json_array_get(json_object_get(gangs, "gangs"), 0);
@@ -46,9 +48,9 @@ static void ops_show_what_there_is(void **state)
     json_decref(other);
     json_decref(one);
     json_decref(nodes);
-    json_decref(ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/none", NULL, 404));
-    json_decref(ask_json(s->ops_at, "GET", "/api/v1/gangs/ml", NULL, 404));
-    json_decref(ask_json(s->ops_at, "GET", "/api/v1/gangs/a/b/c", NULL, 404));
+    json_decref(fetch_json(s->ops_at, "GET", "/api/v1/gangs/ml/none", NULL, 404));
+    json_decref(fetch_json(s->ops_at, "GET", "/api/v1/gangs/ml", NULL, 404));
+    json_decref(fetch_json(s->ops_at, "GET", "/api/v1/gangs/a/b/c", NULL, 404));
 }
 
 /* Every sample belongs to a family announced by HELP and TYPE, and no gang's name is in it. */
@@ -125,13 +127,15 @@ static void the_api_says_what_is_wrong_with_a_question(void **state)
         {"/api/v1/events?limit=0", 400, "limit is no number"},
         {"/api/v1/events?limit=1x", 400, "limit is no number"},
         {"/api/v1/events?limit=-1", 400, "limit is no number"},
+        {"/api/v1/gangs?limit=0", 400, "limit is no number"},
+        {"/api/v1/nodes?limit=x", 400, "limit is no number"},
         {"/api/v1/events?gang=g", 400, "gang is no name"},
         {"/api/v1/events?gang=ml/", 400, "gang is no name"},
     };
     post_world(s, 2);
     wait_for(s, "members", 2);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        json_t *j = ask_json(s->ops_at, "GET", cases[i].path, NULL, cases[i].status);
+        json_t *j = fetch_json(s->ops_at, "GET", cases[i].path, NULL, cases[i].status);
         const char *error = json_string_value(json_object_get(j, "error"));
         if (!error || !strstr(error, cases[i].says))
             fail_msg("%s: %s", cases[i].path, error);
@@ -142,7 +146,7 @@ static void the_api_says_what_is_wrong_with_a_question(void **state)
 static size_t count_events(struct server *s, const char *query)
 {
     cleanup_free char *path = xasprintf("/api/v1/events%s", query);
-    json_t *j = ask_json(s->ops_at, "GET", path, NULL, 200);
+    json_t *j = fetch_json(s->ops_at, "GET", path, NULL, 200);
     size_t n = json_array_size(json_object_get(j, "events"));
     json_decref(j);
     return n;
@@ -176,7 +180,7 @@ static void one_gang_comes_with_why(void **state)
     }
     post(s, (struct gang_event){.kind = GANG_EV_SYNCED});
     wait_for(s, "place", 1);
-    json_t *j = ask_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
+    json_t *j = fetch_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
     json_t *shape = json_array_get(json_object_get(j, "waiting"), 0);
     json_t *missing = json_object_get(shape, "short");
     assert_int_equal(json_integer_value(json_object_get(shape, "pods")), 3);
@@ -191,6 +195,42 @@ static void one_gang_comes_with_why(void **state)
     json_decref(j);
 }
 
+/* ---- pages ---- */
+
+static void T10_lists_come_in_pages_and_are_put_together(void **state)
+{
+    struct server *s = *state;
+    enum { NODES_SHOWN = VIEWS_PAGE + 20 };
+    for (int i = 0; i < NODES_SHOWN; i++) {
+        cleanup_free char *name = xasprintf("n%04d", i);
+        post_node(s, name, 1);
+    }
+    post_world(s, 5);
+    wait_ready(s);
+    json_t *first = fetch_json(s->ops_at, "GET", "/api/v1/nodes", NULL, 200);
+    json_t *meta = json_object_get(first, "metadata");
+    assert_int_equal(json_array_size(json_object_get(first, "nodes")), VIEWS_PAGE);
+    assert_int_equal(json_integer_value(json_object_get(meta, "remainingItemCount")), 21);
+    cleanup_free char *path = xasprintf("/api/v1/nodes?limit=100&continue=%s",
+                                        json_string_value(json_object_get(meta, "continue")));
+    json_t *last = fetch_json(s->ops_at, "GET", path, NULL, 200);
+    assert_int_equal(json_array_size(json_object_get(last, "nodes")), 21);
+    assert_int_equal(json_object_size(json_object_get(last, "metadata")), 0);
+    json_decref(first);
+    json_decref(last);
+    struct err err;
+    json_t *all = ask_list(s->ops_at, "/api/v1/nodes", "nodes", &err);
+    assert_int_equal(json_array_size(json_object_get(all, "nodes")), NODES_SHOWN + 1);
+    assert_null(json_object_get(all, "metadata"));
+    json_decref(all);
+    /* The members of one gang; why it is where it is comes with the first page only. */
+    json_t *gang = ask_list(s->ops_at, "/api/v1/gangs/ml/g?limit=2", "pods", &err);
+    assert_int_equal(json_array_size(json_object_get(gang, "pods")), 5);
+    assert_non_null(json_object_get(gang, "events"));
+    json_decref(gang);
+    assert_null(ask_list(s->ops_at, "/api/v1/gangs/ml/none", "pods", &err));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -200,6 +240,7 @@ int main(void)
         TEST(ops_show_what_there_is),
         TEST(metrics_are_well_formed),
         TEST(health_is_told),
+        TEST(T10_lists_come_in_pages_and_are_put_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* T10: looking in a page at a time shows everything once, in order, for a bounded price each. */
+#include <stdio.h>
+#include <time.h>
+
+#include "gang/core.h"
+#include "test/lib/world.h"
+
+struct seen {
+    struct buf names;
+    size_t n;
+};
+
+static void see(struct seen *s, const char *name)
+{
+    buf_printf(&s->names, "%s%s", s->n++ ? " " : "", name);
+}
+
+static void see_gang(void *arg, const struct gang_view *v)
+{
+    see(arg, v->status.ref->name);
+}
+
+static void see_member(void *arg, const struct gang_member_view *v)
+{
+    see(arg, v->facts->name);
+}
+
+static void see_node(void *arg, const struct gang_node_view *v)
+{
+    see(arg, v->facts->name);
+}
+
+enum what { GANGS, MEMBERS, PAGE_NODES, WHATS };
+
+static void take_page(struct world *w, enum what what, struct gang_page *page, struct seen *seen)
+{
+    struct gang_ref ref = {(char *)(uintptr_t) "test", (char *)(uintptr_t) "default",
+                           (char *)(uintptr_t) "g"};
+    if (what == GANGS)
+        gang_core_page_gangs(w->core, NULL, page, see_gang, seen);
+    else if (what == MEMBERS)
+        gang_core_page_members(w->core, &ref, page, see_member, seen);
+    else
+        gang_core_page_nodes(w->core, page, see_node, seen);
+}
+
+/* Page after page, as a client does; how many it took. */
+static size_t take_all(struct world *w, enum what what, size_t limit, struct seen *seen)
+{
+    cleanup_free char *after = NULL;
+    size_t pages = 0;
+    for (bool more = true; more; pages++) {
+        struct gang_page page = {.after = after, .limit = limit};
+        size_t before = seen->n;
+        take_page(w, what, &page, seen);
+        assert_true(seen->n - before <= limit);
+        assert_int_equal(page.last != NULL, page.left > 0);
+        more = page.last != NULL;
+        free(after);
+        after = xstrdup_null(page.last);
+    }
+    return pages;
+}
+
+static void T10_pages_show_everything_once_and_in_order(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *all;
+        size_t n;
+    } expected[WHATS] = {{"a f g", 3}, {"g-0 g-1 g-2 g-3 g-4", 5}, {"n0 n1 n2 n3", 4}};
+    struct world *w = world_new();
+    static const char *const nodes[] = {"n2", "n0", "n3", "n1"}, *const groups[] = {"g", "a", "f"};
+    for (size_t i = 0; i < ARRAY_SIZE(nodes); i++)
+        world_node(w, nodes[i], 1);
+    for (size_t i = 0; i < ARRAY_SIZE(groups); i++)
+        world_group(w, groups[i], 5);
+    for (int i = 5; i-- > 0;)
+        world_members(w, "g", i, i + 1, 1);
+    for (int what = 0; what < WHATS; what++)
+        for (size_t limit = 1; limit < 7; limit++) {
+            struct seen seen = {0};
+            size_t pages = take_all(w, (enum what)what, limit, &seen);
+            assert_string_equal(buf_str(&seen.names), expected[what].all);
+            assert_int_equal(pages, (expected[what].n + limit - 1) / limit);
+            buf_done(&seen.names);
+        }
+    world_free(w);
+}
+
+static void T10_what_goes_between_two_pages_ends_no_list(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    for (int i = 0; i < 6; i++) {
+        char name[] = {'n', (char)('0' + i), '\0'};
+        world_node(w, name, 1);
+    }
+    struct seen seen = {0};
+    struct gang_page page = {.limit = 2};
+    take_page(w, PAGE_NODES, &page, &seen);
+    assert_string_equal(page.last, "n1");
+    cleanup_free char *after = xstrdup(page.last);
+    world_node_gone(w, "n1"); /* the very one where the page ended */
+    world_node_gone(w, "n3");
+    page = (struct gang_page){.after = after, .limit = 9};
+    take_page(w, PAGE_NODES, &page, &seen);
+    assert_string_equal(buf_str(&seen.names), "n0 n1 n2 n4 n5");
+    buf_done(&seen.names);
+    world_free(w);
+}
+
+/* ---- what a page costs ---- */
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+enum { NODES = 500, IS_FAST = 0 };
+#else
+enum { NODES = 5000, IS_FAST = 1 };
+#endif
+enum { PODS = NODES * 8, WAITING = NODES / 4, GANG_OF = 8, LARGE = PODS / 10, ROUNDS = 5 };
+/* Figures are in docs/benchmarks.md; here they only must not be of another kind. */
+#define TURN_MS 5.0
+#define IN_GATE 4
+
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static struct gang_event a_pod(int i, const char *group, const char *node)
+{
+    cleanup_free char *name = xasprintf("%s-%06d", group, i);
+    struct gang_pod_facts *f = world_pod_facts(name, group, 1);
+    f->node = xstrdup_null(node);
+    f->phase = node ? PHASE_RUNNING : PHASE_PENDING;
+    return (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f};
+}
+
+/* Without the checks of world_step(): they look at everything after each step. */
+static void step(struct world *w, struct gang_event *events, int n)
+{
+    size_t n_effects;
+    gang_step(w->core, w->now, events, (size_t)n, &n_effects);
+    for (int i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+}
+
+static void add_gang(struct world *w, const char *group, int members, bool bound)
+{
+    cleanup_free struct gang_event *events = xcalloc((size_t)members + 1, sizeof *events);
+    static int at;
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *node = xasprintf("node-%05d", bound ? at++ % NODES : 0);
+        events[i] = a_pod(i, group, bound ? node : NULL);
+    }
+    events[members] =
+        (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = world_group_facts(group, members)};
+    step(w, events, members + 1);
+}
+
+/* Full of gangs that run, and others that wait, one of them large. */
+static struct world *large_world(void)
+{
+    struct world *w = world_new_with(gang_config_default(), false);
+    cleanup_free struct gang_event *nodes = xcalloc(NODES, sizeof *nodes);
+    for (int i = 0; i < NODES; i++) {
+        cleanup_free char *name = xasprintf("node-%05d", i);
+        nodes[i] = (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node(name, 8)};
+    }
+    step(w, nodes, NODES);
+    for (int i = 0; i < PODS / GANG_OF; i++) {
+        cleanup_free char *name = xasprintf("run-%05d", i);
+        add_gang(w, name, GANG_OF, true);
+    }
+    for (int i = 0; i < WAITING; i++) {
+        cleanup_free char *name = xasprintf("wait-%05d", i);
+        add_gang(w, name, GANG_OF, false);
+    }
+    add_gang(w, "large", LARGE, false);
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    step(w, &synced, 1);
+    return w;
+}
+
+/* Something is new: what was counted and ranked holds no more. */
+static void tick(struct world *w)
+{
+    struct gang_event ev = {.kind = GANG_EV_TICK};
+    w->now++;
+    step(w, &ev, 1);
+}
+
+static void page_of_gangs(struct world *w, const char *after)
+{
+    struct seen seen = {0};
+    struct gang_page page = {.after = after, .limit = 500};
+    gang_core_page_gangs(w->core, NULL, &page, see_gang, &seen);
+    buf_done(&seen.names);
+}
+
+static void first_gangs(struct world *w)
+{
+    page_of_gangs(w, NULL);
+}
+
+static void waiting_gangs(struct world *w)
+{
+    page_of_gangs(w, "test/default/wait-");
+}
+
+static void page_of_nodes(struct world *w)
+{
+    struct seen seen = {0};
+    struct gang_page page = {.after = "node-00100", .limit = 500};
+    gang_core_page_nodes(w->core, &page, see_node, &seen);
+    assert_true(seen.n > 0);
+    buf_done(&seen.names);
+}
+
+static struct gang_ref large = {(char *)(uintptr_t) "test", (char *)(uintptr_t) "default",
+                                (char *)(uintptr_t) "large"};
+
+static void page_of_members(struct world *w)
+{
+    struct seen seen = {0};
+    struct gang_page page = {.after = "large-000100", .limit = 500};
+    gang_core_page_members(w->core, &large, &page, see_member, &seen);
+    assert_true(seen.n > 0);
+    buf_done(&seen.names);
+}
+
+static void why(struct world *w)
+{
+    struct gang_explained x;
+    assert_true(gang_core_explain(w->core, &large, &x));
+    assert_int_equal(x.n_shapes, 1);
+    assert_int_equal(x.n_pods, LARGE < 512 ? LARGE : 512);
+    assert_int_equal(x.n_holders, 10);
+    assert_int_equal(x.partly, PODS > 4000);
+    gang_explained_done(&x);
+}
+
+static void one_by_name(struct world *w)
+{
+    struct seen seen = {0};
+    assert_true(gang_core_one_gang(w->core, "default", "large", NULL, see_gang, &seen));
+    buf_done(&seen.names);
+}
+
+static void numbers(struct world *w)
+{
+    struct gang_stats s;
+    gang_core_stats(w->core, &s);
+}
+
+static void T10_a_look_into_a_large_cluster_costs_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        void (*look)(struct world *w);
+    } looks[] = {
+        {"gangs", first_gangs},   {"waiting gangs", waiting_gangs},
+        {"nodes", page_of_nodes}, {"members", page_of_members},
+        {"explain", why},         {"one gang", one_by_name},
+        {"numbers", numbers},
+    };
+    struct world *w = large_world();
+    for (size_t i = 0; i < ARRAY_SIZE(looks); i++) {
+        double best = 1e9;
+        for (int round = 0; round < ROUNDS; round++) {
+            tick(w);
+            double begin = cpu_ms();
+            looks[i].look(w);
+            double ms = cpu_ms() - begin;
+            best = ms < best ? ms : best;
+        }
+        print_message("%-14s %6.2f ms\n", looks[i].what, best);
+        if (IS_FAST && best > TURN_MS * IN_GATE)
+            fail_msg("%s: %.1f ms", looks[i].what, best);
+    }
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(T10_pages_show_everything_once_and_in_order),
+        cmocka_unit_test(T10_what_goes_between_two_pages_ends_no_list),
+        cmocka_unit_test(T10_a_look_into_a_large_cluster_costs_little),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * T10: many questions at once about a large cluster. kube-scheduler's calls and probes are answered
+ * meanwhile, and a turn of the core spends no more than a few milliseconds on them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "test/unit/server/client.h"
+#include "test/unit/server/served.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
+enum { NODES = 500, IS_FAST = 0 };
+#else
+enum { NODES = 5000, IS_FAST = 1 };
+#endif
+enum { PODS = NODES * 10, GANG_OF = 8, WAITING = NODES / 5, CLIENTS = 256, ROUNDS = 5 };
+/* The figure is in docs/benchmarks.md. */
+#define TURN_NS INT64_C(5000000)
+#define IN_GATE 4
+/* A probe, or a call, of one that waits for nobody. */
+#define SOON (2 * USEC_PER_SEC)
+
+static void post_member(struct server *s, const char *group, int i, const char *node)
+{
+    struct gang_pod_facts *f = gang_pod_facts_new();
+    f->ns = xstrdup("ml");
+    f->name = xasprintf("%s-%d", group, i);
+    f->uid = xasprintf("u-%s", f->name);
+    f->version = 7;
+    f->scheduler = xstrdup("default-scheduler");
+    f->group = (struct gang_ref){xstrdup("scheduling.volcano.sh"), xstrdup("ml"), xstrdup(group)};
+    f->node = xstrdup_null(node);
+    f->phase = node ? PHASE_RUNNING : PHASE_PENDING;
+    gang_amounts_add(&f->requests, "nvidia.com/gpu", 1);
+    post(s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+}
+
+static void post_gang(struct server *s, const char *kind, int number, int *at)
+{
+    cleanup_free char *group = xasprintf("%s-%d", kind, number);
+    post_group(s, group, GANG_OF);
+    for (int i = 0; i < GANG_OF; i++) {
+        cleanup_free char *node = at ? xasprintf("node-%d", (*at)++ % NODES) : NULL;
+        post_member(s, group, i, node);
+    }
+}
+
+/* Nodes that are full, gangs that run there and gangs that wait for them. */
+static void post_large_world(struct server *s)
+{
+    int at = 0;
+    for (int i = 0; i < NODES; i++) {
+        cleanup_free char *name = xasprintf("node-%d", i);
+        post_node(s, name, 10);
+    }
+    for (int i = 0; i < PODS / GANG_OF; i++)
+        post_gang(s, "run", i, &at);
+    for (int i = 0; i < WAITING; i++)
+        post_gang(s, "wait", i, NULL);
+    post_world(s, 4);
+    wait_ready(s);
+}
+
+static const char *const questions[] = {
+    "/api/v1/gangs",         "/api/v1/nodes", "/api/v1/gangs/ml/wait-7",
+    "/api/v1/gangs/ml/none", "/metrics",      "/api/v1/events",
+};
+
+static usec_t probe(struct server *s, const char *path)
+{
+    usec_t begin = usec_now();
+    cleanup_reply struct client_reply r;
+    client_ask(s->ops_at, "GET", path, NULL, &r);
+    assert_int_equal(r.status, 200);
+    return usec_now() - begin;
+}
+
+static usec_t call(struct server *s)
+{
+    usec_t begin = usec_now();
+    cleanup_free char *body = filter_body("single", NULL);
+    json_decref(fetch_json(s->verbs, "POST", "/scheduler/filter", body, 200));
+    return usec_now() - begin;
+}
+
+static void keep_longest(usec_t *longest, usec_t took)
+{
+    *longest = took > *longest ? took : *longest;
+}
+
+/* Each for itself, as often as a figure needs. */
+static void ask_alone(struct server *s)
+{
+    for (size_t q = 0; q < ARRAY_SIZE(questions); q++) {
+        int64_t best = INT64_MAX;
+        for (int round = 0; round < ROUNDS; round++) {
+            samples_clear(&s->metrics.queries);
+            cleanup_reply struct client_reply r;
+            client_ask(s->ops_at, "GET", questions[q], NULL, &r);
+            while (atomic_load(&s->metrics.queries.count) == 0)
+                usleep(100); /* it is noted when the reply is on its way */
+            int64_t ns = samples_quantile(&s->metrics.queries, 1.0);
+            best = ns < best ? ns : best;
+        }
+        print_message("%-24s %6.2f ms of CPU\n", questions[q], (double)best / 1e6);
+    }
+}
+
+/* All ask at once, then read; the longest turn of the core, by its CPU. */
+static int64_t crowd(struct server *s, usec_t *longest_probe, usec_t *longest_call)
+{
+    int fds[CLIENTS];
+    samples_clear(&s->metrics.queries);
+    for (int i = 0; i < CLIENTS; i++) {
+        fds[i] = client_connect(s->ops_at);
+        client_request(fds[i], "GET", questions[(size_t)i % ARRAY_SIZE(questions)], NULL);
+    }
+    for (int i = 0; i < 10; i++) {
+        keep_longest(longest_probe, probe(s, i % 2 ? "/readyz" : "/livez"));
+        keep_longest(longest_call, call(s));
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        cleanup_reply struct client_reply r;
+        assert_true(client_read(fds[i], &r));
+        assert_int_equal(r.status, (size_t)i % ARRAY_SIZE(questions) == 3 ? 404 : 200);
+        close(fds[i]);
+    }
+    return samples_quantile(&s->metrics.queries, 1.0);
+}
+
+static void T10_many_questions_at_once_keep_nobody_waiting(void **state)
+{
+    struct server *s = *state;
+    int64_t best = INT64_MAX;
+    usec_t longest_probe = 0, longest_call = 0;
+    post_large_world(s);
+    ask_alone(s);
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t ns = crowd(s, &longest_probe, &longest_call);
+        assert_true(ns > 0);
+        best = ns < best ? ns : best;
+    }
+    print_message("longest turn %.2f ms of CPU (best of %d), probe %.1f ms, filter %.1f ms\n",
+                  (double)best / 1e6, ROUNDS, (double)longest_probe / 1e3,
+                  (double)longest_call / 1e3);
+    assert_true(longest_probe < SOON);
+    assert_true(longest_call < SOON);
+    if (IS_FAST && best > TURN_NS * IN_GATE)
+        fail_msg("a turn takes %.1f ms", (double)best / 1e6);
+}
+
+/* ---- probes ---- */
+
+static int status_of(struct server *s, const char *path, usec_t *took)
+{
+    usec_t begin = usec_now();
+    cleanup_reply struct client_reply r;
+    client_ask(s->ops_at, "GET", path, NULL, &r);
+    *took = usec_now() - begin;
+    return r.status;
+}
+
+static void T10_probes_tell_of_a_core_that_is_stuck_and_do_not_wait_for_it(void **state)
+{
+    struct server *s = *state;
+    usec_t took;
+    int fds[CLIENTS];
+    post_world(s, 2);
+    wait_ready(s);
+    pause_core_thread(s);
+    for (int i = 0; i < CLIENTS; i++) {
+        fds[i] = client_connect(s->ops_at);
+        client_request(fds[i], "GET", "/metrics", NULL);
+    }
+    assert_int_equal(status_of(s, "/livez", &took), 200); /* not for long yet */
+    assert_true(took < SOON);
+    for (int i = 0; i < 100 && status_of(s, "/livez", &took) == 200; i++)
+        usleep(100000);
+    assert_int_equal(status_of(s, "/livez", &took), 503);
+    assert_true(took < SOON);
+    assert_int_equal(status_of(s, "/readyz", &took), 503);
+    /* One question more than may wait is told so at once. */
+    cleanup_reply struct client_reply more;
+    client_ask(s->ops_at, "GET", "/metrics", NULL, &more);
+    assert_int_equal(more.status, 503);
+    atomic_store(&s->fake.paused, false);
+    for (int i = 0; i < CLIENTS; i++) {
+        cleanup_reply struct client_reply r;
+        assert_true(client_read(fds[i], &r));
+        assert_int_equal(r.status, 200);
+        close(fds[i]);
+    }
+    assert_int_equal(status_of(s, "/livez", &took), 200);
+}
+
+static void T10_slow_clients_keep_no_probe_and_no_call_out(void **state)
+{
+    struct server *s = *state;
+    enum { SLOW = 600 };
+    int ops[SLOW], verbs[SLOW];
+    static const char start[] = "POST /scheduler/filter HTTP/1.1\r\nHost: x\r\n";
+    post_world(s, 2);
+    wait_ready(s);
+    for (int i = 0; i < SLOW; i++) {
+        ops[i] = client_connect(s->ops_at);
+        client_request(ops[i], "GET", "/metrics", NULL); /* and never reads */
+        verbs[i] = client_connect(s->verbs);
+        client_send(verbs[i], start, (size_t)(1 + i % (int)(sizeof start - 1)));
+    }
+    usec_t took;
+    assert_int_equal(status_of(s, "/livez", &took), 200);
+    assert_true(took < SOON);
+    assert_true(call(s) < SOON);
+    for (int i = 0; i < SLOW; i++) {
+        close(ops[i]);
+        close(verbs[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(T10_many_questions_at_once_keep_nobody_waiting),
+        TEST(T10_probes_tell_of_a_core_that_is_stuck_and_do_not_wait_for_it),
+        TEST(T10_slow_clients_keep_no_probe_and_no_call_out),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
