@@ -11,7 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	networking "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	"muster.dev/e2e/testbed"
@@ -60,6 +62,10 @@ func TestChart_RefusesWrongValues(t *testing.T) {
 		"resources.request.cpu=1":                  "'request' not allowed",
 		"metrics.annotations=yes":                  "/metrics/annotations",
 		"tolerations[0].effect=No":                 "/tolerations/0/effect",
+		"networkPolicy.enabled=no":                 "/networkPolicy/enabled",
+		"networkPolicy.namespace=a":                "'namespace' not allowed",
+		"networkPolicy.namespaces={A}":             "/networkPolicy/namespaces/0",
+		"networkPolicy.from[0].ip=1.2.3.4":         "'ip' not allowed",
 		"extraRules[0].verb=get":                   "'verb' not allowed",
 		"terminationGracePeriodSeconds=0":          "/terminationGracePeriodSeconds",
 	} {
@@ -100,6 +106,67 @@ func TestChart_TakesValuesFromBeforeGates(t *testing.T) {
 		}
 		if gated && !strings.Contains(out, `values: ["kube-system","default"]`) {
 			t.Errorf("--set %s: the policy is not for all namespaces but kube-system and the chart's own:\n%s", set, out)
+		}
+	}
+}
+
+// Only the release's own namespace, and those that are named, reach muster's ports.
+func TestT10_ChartHasANetworkPolicy(t *testing.T) {
+	beside(t)
+	policy := func(sets ...string) *networking.NetworkPolicy {
+		args := []string{"template", "muster", testbed.Chart(t), "--namespace", "gangs"}
+		for _, set := range sets {
+			args = append(args, "--set", set)
+		}
+		out, stderr, err := testbed.Helm(t, "", args...)
+		if err != nil {
+			t.Fatalf("%v: %s", sets, stderr)
+		}
+		for _, object := range testbed.Objects(t, []byte(out)) {
+			if object.GetKind() == "NetworkPolicy" {
+				p := &networking.NetworkPolicy{}
+				if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, p); err != nil {
+					t.Fatal(err)
+				}
+				return p
+			}
+		}
+		return nil
+	}
+	peers := func(p *networking.NetworkPolicy) (names []string) {
+		for _, peer := range p.Spec.Ingress[0].From {
+			if peer.NamespaceSelector != nil {
+				names = append(names, peer.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
+			} else if peer.IPBlock != nil {
+				names = append(names, peer.IPBlock.CIDR)
+			} else {
+				names = append(names, "own")
+			}
+		}
+		return names
+	}
+	if p := policy("networkPolicy.enabled=false"); p != nil {
+		t.Errorf("it cannot be turned off: %v", p)
+	}
+	for _, each := range []struct {
+		sets []string
+		from []string
+	}{
+		{nil, []string{"own"}},
+		{[]string{"networkPolicy=null"}, []string{"own"}},
+		{[]string{"networkPolicy.namespaces={monitoring,ml}"}, []string{"own", "monitoring", "ml"}},
+		{[]string{"networkPolicy.from[0].ipBlock.cidr=10.0.0.0/8"}, []string{"own", "10.0.0.0/8"}},
+	} {
+		p := policy(each.sets...)
+		if p == nil || len(p.Spec.Ingress) != 1 || !slices.Equal(peers(p), each.from) {
+			t.Fatalf("%v: %v", each.sets, p)
+		}
+		var ports []string
+		for _, port := range p.Spec.Ingress[0].Ports {
+			ports = append(ports, port.Port.String())
+		}
+		if !slices.Equal(ports, []string{"metrics", "scheduler"}) || len(p.Spec.PodSelector.MatchLabels) == 0 || p.Namespace != "gangs" {
+			t.Errorf("%v: ports %v of %v in %s", each.sets, ports, p.Spec.PodSelector, p.Namespace)
 		}
 	}
 }
