@@ -336,6 +336,13 @@ commit() {
 	fi
 }
 
+# PART: the commit at which it passed, if only docs differ from what is here.
+passed_before() {
+	read -r result at rest 2>/dev/null <"$logs/long/$1" && [ "$result" = passed ] || return 1
+	[ "${at%+}" = "$at" ] && [ -z "$(git status --porcelain -- ':!docs')" ] &&
+		git diff --quiet "$at" HEAD -- ':!docs' 2>/dev/null && echo "$at"
+}
+
 long_report() {
 	page=docs/long-run.md
 	{
@@ -360,11 +367,28 @@ long_list() {
 	done
 }
 
+# The muster with which the figures of test/e2e/bench were kept: one that has lost is measured beside it.
+base_muster() {
+	base_at=$(git log -1 --format=%H -- test/e2e/bench/small.json)
+	base=$root/build/base
+	if [ "$(cat "$base/commit" 2>/dev/null)" != "$base_at" ]; then
+		step "building muster of $base_at, whose figures were kept"
+		rm -rf "$base"
+		mkdir -p "$base/tree"
+		git archive "$base_at" | tar -x -C "$base/tree"
+		(cd "$base/tree" && cmake --preset release && cmake --build --preset release --target muster) \
+			>"$logs/base.log" 2>&1 || die "muster of $base_at cannot be built: see $logs/base.log"
+		echo "$base_at" >"$base/commit"
+	fi
+	export MUSTER_BASE_BIN="$base/tree/build/release/muster"
+}
+
 # Runs what the part says; results to $logs/results-e2e or its own file.
 play_part() {
 	run=$(column "$1" 4)
 	tools=$(column "$1" 3 | sed 's/^-$//')
 	export MUSTER_LONG="$1"
+	[ "$1" != figures ] || base_muster
 	case $run in
 	"go "*)
 		# shellcheck disable=SC2086 # a list
@@ -392,11 +416,10 @@ cmd_long() {
 	lost=
 	for part; do
 		at=$(commit)
-		case "$(cat "$logs/long/$part" 2>/dev/null) " in
-		"passed $at "*)
-			[ "${at%+}" != "$at" ] || { say "$part: passed at $at"; continue; }
-			;;
-		esac
+		if known=$(passed_before "$part"); then
+			say "$part: passed at $known"
+			continue
+		fi
 		begin_tests
 		step "long run: $part, about $(column "$part" 2) min"
 		play_part "$part"
