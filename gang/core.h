@@ -130,13 +130,18 @@ const struct slot *slots_keep_away(const struct node *node, const struct gang_po
 /* A pod that was charged meanwhile keeps the slot's member away, which is not on its way yet. */
 bool slot_is_kept_away(const struct slot *slot);
 /* Labels that the pod's rules ask for matter from now on: members that differ in them have
- * shapes of their own. */
+ * shapes of their own, from labels_settle() on. */
 void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts);
 /* The pod is gone, or has other facts. */
 void labels_forget(struct gang_core *core, const struct gang_pod_facts *facts);
 /* The keys that matter in a namespace; NULL: none. */
 const struct map *labels_of(const struct gang_core *core, const char *ns);
+/* A member of some gang comes or goes. */
+void labels_join(struct gang_core *core, struct pod *pod);
+void labels_leave(struct gang_core *core, struct pod *pod);
 void labels_sweep(struct gang_core *core);
+/* Before plans are made. */
+void labels_settle(struct gang_core *core);
 void labels_done(struct gang_core *core);
 /* Somebody came, went, or has other labels; or the node has. */
 void node_crowd(struct gang_core *core, struct node *node);

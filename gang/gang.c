@@ -42,11 +42,13 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->sent);
     list_init(&core->passing);
     list_init(&core->shunning);
+    list_init(&core->stale_spaces);
     core->told_gen = 1;
     core->wake.kind = TIMER_WAKE;
     core->steer.kind = TIMER_STEER;
     core->show.kind = TIMER_SHOW;
     core->batch.kind = TIMER_BATCH;
+    core->labels.kind = TIMER_LABELS;
     resource_ref(core, "pods"); /* for good: RES_PODS, RES_CPU, RES_MEMORY */
     resource_ref(core, "cpu");
     resource_ref(core, "memory");
@@ -176,8 +178,8 @@ static void fire_timers(struct gang_core *core)
             gang_timer(core, t->owner, t->kind);
         else if (t->kind == TIMER_WAKE)
             wake_timer_fired(core);
-        else if (t->kind == TIMER_STEER)
-            continue; /* the end of the step sees to it */
+        else if (t->kind == TIMER_STEER || t->kind == TIMER_LABELS)
+            continue; /* the step sees to it */
         else if (t->kind == TIMER_SHOW)
             gates_show(core);
         else if (t->kind == TIMER_BATCH)
@@ -265,8 +267,10 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
         take_fact(core, &events[i]);
     fire_timers(core);
     labels_sweep(core);
+    labels_settle(core);
     decide(core);
     answer_calls(core, events, n_events);
+    labels_settle(core);
     decide(core);
     if (core->synced && !core->stopping) {
         wake_starved(core);

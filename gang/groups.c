@@ -673,6 +673,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     promise_note(core, pod);
     pod->unit = unit_of_pod(group, pod->facts);
     list_push(&gang->members, &pod->in_gang);
+    labels_join(core, pod);
     gang->retry = true;
     gang_touch(core, gang);
     group_declare(core, pod);
@@ -686,6 +687,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     happened(core, gang, HAPPENING_MEMBER_LOST);
     struct group *group = pod->group;
     list_remove(&pod->in_gang);
+    labels_leave(core, pod);
     group->n_members--;
     pod->group = NULL;
     pod->gang = NULL;

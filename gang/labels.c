@@ -8,36 +8,49 @@
  * heeded where a pod is looked at itself; where a shape's sample stands for it, kube-scheduler's
  * offers correct what the sample does not say (evidence.c). Keys have users; a namespace without
  * rules forgets its keys after a while.
+ *
+ * When the keys of a namespace change, its members get other shapes: all at once, before plans are
+ * made, and then not again for a time that grows with their number. Until then new pods heed the
+ * new keys, and the others do not.
  */
 #include "gang/core.h"
 
 /* Of one namespace. */
 #define LABELS_MAX   64
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
+/* A new shape for a member takes a microsecond: that is half a percent of the core's time. */
+#define REST_PER_MEMBER 200
 
 struct label_space {
     struct map keys; /* key -> users + 1 */
     size_t rules;    /* pods with such rules */
+    struct list members;
+    size_t n_members;
+    struct list in_stale; /* core->stale_spaces: members have shapes by other keys */
+    usec_t rests_until;
 };
 
 const struct map *labels_of(const struct gang_core *core, const char *ns)
 {
-    const struct label_space *space = map_get(&core->labels, ns);
+    const struct label_space *space = map_get(&core->label_spaces, ns);
     return space ? &space->keys : NULL;
 }
 
 static void space_free(struct label_space *space)
 {
+    list_remove(&space->in_stale);
     map_done(&space->keys);
     free(space);
 }
 
 static struct label_space *space_get(struct gang_core *core, const char *ns)
 {
-    struct label_space *space = map_get(&core->labels, ns);
+    struct label_space *space = map_get(&core->label_spaces, ns);
     if (!space) {
         space = xcalloc(1, sizeof *space);
-        map_set(&core->labels, ns, space);
+        list_init(&space->members);
+        list_init(&space->in_stale);
+        map_set(&core->label_spaces, ns, space);
     }
     return space;
 }
@@ -59,19 +72,59 @@ static void expected_reshape(struct gang_core *core, struct gang *gang)
     }
 }
 
-/* ns NULL: of all namespaces. */
-static void members_reshape(struct gang_core *core, const char *ns)
+static void space_changed(struct gang_core *core, struct label_space *space)
 {
-    list_for_each (gang, &core->gangs, struct gang, in_core) {
-        bool any = false;
-        list_for_each (pod, &gang->members, struct pod, in_gang)
-            if (!ns || strcmp(pod->facts->ns, ns) == 0) {
-                pod_reshape(core, pod);
-                any = true;
-            }
-        if (any)
-            expected_reshape(core, gang);
+    if (!list_empty(&space->in_stale) || list_empty(&space->members))
+        return;
+    list_push(&core->stale_spaces, &space->in_stale);
+    if (!core->labels.node.pos || space->rests_until < core->labels.node.at)
+        timer_set(core, &core->labels, space->rests_until);
+}
+
+static void space_settle(struct gang_core *core, struct label_space *space)
+{
+    list_remove(&space->in_stale);
+    space->rests_until = core->now + (usec_t)space->n_members * REST_PER_MEMBER;
+    core->labels_settled++;
+    list_for_each (pod, &space->members, struct pod, in_space)
+        pod_reshape(core, pod);
+    list_for_each (pod, &space->members, struct pod, in_space) {
+        if (pod->gang->labels_settled == core->labels_settled)
+            continue;
+        pod->gang->labels_settled = core->labels_settled;
+        expected_reshape(core, pod->gang);
     }
+}
+
+void labels_settle(struct gang_core *core)
+{
+    usec_t next = USEC_NEVER;
+    if (!core->synced || list_empty(&core->stale_spaces) ||
+        (core->labels.node.pos && core->labels.node.at > core->now))
+        return;
+    list_for_each_safe (space, &core->stale_spaces, struct label_space, in_stale)
+        if (space->rests_until <= core->now)
+            space_settle(core, space);
+        else if (space->rests_until < next)
+            next = space->rests_until;
+    timer_stop(core, &core->labels);
+    if (next != USEC_NEVER)
+        timer_set(core, &core->labels, next);
+}
+
+void labels_join(struct gang_core *core, struct pod *pod)
+{
+    struct label_space *space = space_get(core, pod->facts->ns);
+    list_push(&space->members, &pod->in_space);
+    space->n_members++;
+}
+
+void labels_leave(struct gang_core *core, struct pod *pod)
+{
+    struct label_space *space = space_get(core, pod->facts->ns);
+    list_remove(&pod->in_space);
+    space->n_members--;
+    core->labels_idle |= space->n_members == 0;
 }
 
 /* ---- rules come and go ---- */
@@ -134,12 +187,14 @@ void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts)
 {
     if (!has_rules(facts))
         return;
-    bool first = !core->labels_matter;
-    core->labels_matter = true;
     struct label_space *space = space_get(core, facts->ns);
     space->rules++;
-    if (use_all(space, facts, 1) || first)
-        members_reshape(core, first ? NULL : facts->ns);
+    if (use_all(space, facts, 1))
+        space_changed(core, space);
+    if (!core->labels_matter)
+        map_for_each (e, &core->label_spaces)
+            space_changed(core, e->value);
+    core->labels_matter = true;
 }
 
 void labels_forget(struct gang_core *core, const struct gang_pod_facts *facts)
@@ -158,20 +213,23 @@ void labels_sweep(struct gang_core *core)
         return;
     core->labels_idle = false;
     core->labels_swept = core->now;
-    map_for_each (e, &core->labels) {
+    map_for_each (e, &core->label_spaces) {
         struct label_space *space = e->value;
         if (space->rules)
             continue;
-        cleanup_free char *ns = xstrdup(e->key);
-        map_remove(&core->labels, ns);
-        space_free(space);
-        members_reshape(core, ns);
+        if (list_empty(&space->members)) {
+            map_remove(&core->label_spaces, e->key);
+            space_free(space);
+        } else if (map_count(&space->keys)) {
+            map_done(&space->keys);
+            space_changed(core, space);
+        }
     }
 }
 
 void labels_done(struct gang_core *core)
 {
-    map_for_each (e, &core->labels)
+    map_for_each (e, &core->label_spaces)
         space_free(e->value);
-    map_done(&core->labels);
+    map_done(&core->label_spaces);
 }

@@ -180,6 +180,7 @@ enum timer_kind {
     TIMER_STEER,              /* core: members are left to steer */
     TIMER_SHOW,               /* core: gated gangs may be shown to an autoscaler */
     TIMER_BATCH,              /* core: gangs that are complete wait for others */
+    TIMER_LABELS,             /* core: members are to get shapes by other labels */
 };
 enum { POD_TIMERS = TIMER_WAKE - GANG_TIMERS };
 
@@ -236,10 +237,11 @@ struct pod {
     struct unit *unit;   /* where it counts there */
     struct list in_gang, in_node, in_shape, in_starved, in_woken, in_unasked;
     struct list in_nominated, in_promised, in_passing, in_shunning;
-    uint64_t shuns_as;  /* its number in core->shunning, */
-    uint64_t unshunned; /* of which none of the first so many keeps it away */
-    struct pass pass;   /* where filter let it through to */
-    struct node *node;  /* charged there; NULL: nowhere */
+    struct list in_space; /* of the members of its namespace, see labels.c */
+    uint64_t shuns_as;    /* its number in core->shunning, */
+    uint64_t unshunned;   /* of which none of the first so many keeps it away */
+    struct pass pass;     /* where filter let it through to */
+    struct node *node;    /* charged there; NULL: nowhere */
     enum charge charge;
     struct slot *slot;
     uint64_t call; /* bind call not yet answered; 0: none */
@@ -450,15 +452,16 @@ struct gang {
     struct holder *holder; /* the namespace that has those; NULL: there are none */
     /* At its last review: what counts between namespaces, and inside its own. */
     int32_t priority, own_priority;
-    int32_t pod_priority;   /* no more than its lowest member's, whatever is trusted */
-    struct line *line;      /* of its namespace; NULL: it does not wait */
-    size_t at;              /* its place in the line */
-    struct gang *behind;    /* whose merit decides when its turn is; itself, or one before it */
-    struct standing stands; /* when it joined the line */
-    struct list in_noted;   /* core->noted */
-    int rank;               /* its place in the order, as of core->ranked; see view.c */
-    size_t summed;          /* while explain.c sums up who holds what: its place there; 0: none */
-    uint64_t counted;       /* core->steps when it was counted for somebody who looks in */
+    int32_t pod_priority;    /* no more than its lowest member's, whatever is trusted */
+    struct line *line;       /* of its namespace; NULL: it does not wait */
+    size_t at;               /* its place in the line */
+    struct gang *behind;     /* whose merit decides when its turn is; itself, or one before it */
+    struct standing stands;  /* when it joined the line */
+    struct list in_noted;    /* core->noted */
+    int rank;                /* its place in the order, as of core->ranked; see view.c */
+    size_t summed;           /* while explain.c sums up who holds what: its place there; 0: none */
+    uint64_t counted;        /* core->steps when it was counted for somebody who looks in */
+    uint64_t labels_settled; /* core->labels_settled when its expected slots followed */
     struct evidence *evidence;
     size_t n_evidence;
     struct timer timers[GANG_TIMERS];
@@ -558,19 +561,22 @@ struct gang_core {
     struct map holders;           /* namespace -> holder, see holds.c */
     size_t booked;                /* places for holds that are booked, and not taken yet */
     struct map claims;            /* ns/name -> claim */
-    struct map labels;            /* namespace -> label_space, see labels.c */
-    bool labels_idle;             /* some namespace may have no rules any more */
+    struct map label_spaces;      /* namespace -> label_space, see labels.c */
+    bool labels_idle;             /* some namespace may have no rules or members any more */
     usec_t labels_swept;
-    bool labels_matter;     /* there are, or were, such rules */
-    uint64_t crowds;        /* counts changes of who is on a node */
-    size_t n_apart;         /* over all nodes */
-    struct map hosts;       /* name of a host -> how many nodes have it */
-    size_t n_twins;         /* nodes beyond the first of their host's name */
-    struct list touched;    /* gangs to review, then to tell about */
-    uint64_t forming;       /* counts changes of which PodGroups are one gang */
-    struct gang *keeper;    /* capacity is kept for this one; NULL: none */
-    uint64_t trial;         /* counts plans tried, see place.c */
-    uint64_t fills;         /* versions of shapes' fill given so far */
+    struct list stale_spaces; /* whose members have shapes by other keys */
+    struct timer labels;      /* one of them has rested */
+    uint64_t labels_settled;  /* counts how often members of one got other shapes */
+    bool labels_matter;       /* there are, or were, such rules */
+    uint64_t crowds;          /* counts changes of who is on a node */
+    size_t n_apart;           /* over all nodes */
+    struct map hosts;         /* name of a host -> how many nodes have it */
+    size_t n_twins;           /* nodes beyond the first of their host's name */
+    struct list touched;      /* gangs to review, then to tell about */
+    uint64_t forming;         /* counts changes of which PodGroups are one gang */
+    struct gang *keeper;      /* capacity is kept for this one; NULL: none */
+    uint64_t trial;           /* counts plans tried, see place.c */
+    uint64_t fills;           /* versions of shapes' fill given so far */
     uint64_t layout;        /* a number for what is on the nodes now: never the same for another */
     uint64_t layouts;       /* such numbers given so far */
     uint64_t starved_tried; /* freed when the starved were last looked at */

@@ -369,6 +369,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_promised);
     list_init(&pod->in_passing);
     list_init(&pod->in_shunning);
+    list_init(&pod->in_space);
     for (int i = 0; i < POD_TIMERS; i++) {
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
         pod->timers[i].owner = pod;

@@ -93,6 +93,30 @@ static void T16_labels_that_no_rule_asks_for_any_more_are_forgotten(void **state
     world_free(w);
 }
 
+/* Each new key gives all members of the namespace other shapes, so that is not done at once again.
+ */
+static void T16_members_heed_the_next_label_key_after_a_rest(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 8);
+    world_group(w, "g", 30);
+    for (int i = 0; i < 20; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i), *index = xasprintf("%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", 1);
+        gang_kvs_add(&f->labels, "index", index);
+        world_pod_set(w, f);
+    }
+    world_pod_set(w, apart(world_pod_facts("a", NULL, 2), "app", false));
+    size_t before = map_count(&w->core->shapes);
+    world_pod_set(w, apart(world_pod_facts("b", NULL, 2), "index", false));
+    assert_int_equal(map_count(&w->core->shapes), before + 1); /* that of "b" */
+    assert_true(gang_core_next(w->core) <= w->now + 5 * USEC_PER_MSEC);
+    world_wait(w, 5 * USEC_PER_MSEC);
+    assert_int_equal(map_count(&w->core->shapes), before + 20); /* 20 for 1 of the members */
+    world_free(w);
+}
+
 /* Keys come and go, no more than 64 at a time: none of them is lost. */
 static void T16_a_namespace_may_ask_for_other_labels_with_time(void **state)
 {
@@ -186,6 +210,7 @@ int main(void)
         cmocka_unit_test(T16_rules_of_one_namespace_take_no_labels_from_others),
         cmocka_unit_test(T16_rules_about_all_namespaces_make_no_shapes_of_others),
         cmocka_unit_test(T16_labels_that_no_rule_asks_for_any_more_are_forgotten),
+        cmocka_unit_test(T16_members_heed_the_next_label_key_after_a_rest),
         cmocka_unit_test(T16_a_namespace_may_ask_for_other_labels_with_time),
         cmocka_unit_test(T16_pods_are_woken_in_turn_by_namespace),
         cmocka_unit_test(T16_gates_are_shown_for_each_namespace),
