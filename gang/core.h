@@ -552,6 +552,9 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
 bool goes_express(const struct gang_core *core, const struct gang *gang);
 /* What the model check has against the lane for the gang; NULL: nothing. */
 const char *gang_model_doubt(const struct gang_core *core, const struct gang *gang);
+/* Whether the rules here say all about the pod. Looks at some of those that may keep it away, each
+ * time at others; the cost is counted in requirements and values. */
+bool model_covers(const struct gang_core *core, struct pod *pod, int64_t *cost);
 /* Why the pod's constraints are kube-scheduler's alone to judge; NULL: they are not. */
 const char *pod_beyond_model(const struct gang_core *core, const struct pod *pod);
 /* A Binding that kube-scheduler did not ask for has put somebody there whom the pod collides with

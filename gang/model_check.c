@@ -31,6 +31,8 @@
  * what may be at once is left to others. */
 #define LOOKS_PER_MSEC 100
 #define LOOKS_MAX      200000
+/* So many requirements of selectors take as long as one. */
+#define SHUNS_PER_LOOK 8
 /* Where a rule is missing, many nodes differ for many shapes: a few of each are enough, and those
  * not seen for so long make place. */
 #define SUSPECTS_OF_SHAPE 8
@@ -425,12 +427,16 @@ void model_check(struct gang_core *core, struct pod *pod, const struct gang_even
                  const char *nominated)
 {
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
-    if (ev->n_names == 0 || own_call || is_sample(core, ev) || pod->call || !may_compare(core) ||
-        pod_beyond_model(core, pod))
+    if (ev->n_names == 0 || own_call || is_sample(core, ev) || pod->call || !may_compare(core))
         return;
     int64_t cost = (int64_t)core->n_ids * (pod->facts->n_spreads ? 8 : 1);
     uint64_t owner = hash_text(HASH_START, pod->facts->ns);
+    int64_t shuns;
     if (!may_look(core, owner, cost))
+        return;
+    bool covered = model_covers(core, pod, &shuns);
+    core->model.credit -= shuns / SHUNS_PER_LOOK;
+    if (!covered)
         return;
     core->stats.model_looks++;
     core->model.looks++;

@@ -578,7 +578,8 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if (facts->nominated || nomination_is_over(pod, old))
         note_nomination(pod, facts->nominated);
     nomination_note(core, pod);
-    pod->unshunned = 0;
+    if (!kvs_equal(&old->labels, &facts->labels))
+        pod->unshunned = 0;
     if (!list_empty(&pod->in_shunning))
         shunning_begin(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));

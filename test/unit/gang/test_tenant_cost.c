@@ -145,11 +145,119 @@ static void T16_new_label_keys_cost_few_walks_over_own_members(void **state)
     assert_true(many < few * FACTOR);
 }
 
+/* ---- anti-affinity over wider domains ---- */
+
+/* Of a pod that runs, with as many requirements as there may be; no label meets them all. */
+static struct gang_pod_facts *shunning(int i)
+{
+    char name[32];
+    snprintf(name, sizeof name, "o-%d", i);
+    struct gang_pod_facts *f = pod_in("evil", name, NULL);
+    f->node = xstrdup("far");
+    f->shuns = xcalloc(1, sizeof *f->shuns);
+    f->n_shuns = 1;
+    f->shuns[0].all_namespaces = true;
+    struct gang_term *term = &f->shuns[0].term;
+    term->items = xcalloc(BOUND_POD_VALUES, sizeof *term->items);
+    term->n = BOUND_POD_VALUES;
+    for (size_t k = 0; k < term->n; k++) {
+        term->items[k].key = xasprintf("k-%zu", k);
+        term->items[k].op = k + 1 < term->n ? MATCH_NOT_EXISTS : MATCH_EXISTS;
+    }
+    return f;
+}
+
+static struct story begin_beside(int shunners, bool express)
+{
+    struct story s = begin();
+    s.core->config.express = express;
+    step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("far", 8)});
+    step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("n", 64)});
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    struct gang_event *events = xcalloc((size_t)shunners, sizeof *events);
+    for (int i = 0; i < shunners; i++)
+        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = shunning(i)};
+    step(&s, events, (size_t)shunners);
+    free(events);
+    s.now += 10 * USEC_PER_SEC;
+    return s;
+}
+
+static double filter_cost(struct story *s, struct gang_pod_facts *f)
+{
+    static const char *const names[] = {"far", "n"};
+    return step_one(s,
+                    (struct gang_event){
+                        .kind = GANG_EV_FILTER, .id = 1, .pod = f, .names = names, .n_names = 2});
+}
+
+/* Whole lists for one pod, then for as many others. */
+static double whole_lists_cost(int shunners)
+{
+    struct story s = begin_beside(shunners, false);
+    double sum = 0;
+    for (int i = 0; i < 100; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "p-%d", i);
+        sum += filter_cost(&s, pod_in("default", "p", NULL));
+        sum += filter_cost(&s, pod_in("default", name, NULL));
+        s.now += USEC_PER_MSEC;
+    }
+    assert_true(s.core->stats.model_looks > 0 || shunners > 1000);
+    end(&s);
+    return sum;
+}
+
+static void T16_the_model_check_looks_at_few_shunning_pods_at_once(void **state)
+{
+    (void)state;
+    double few = whole_lists_cost(400), many = whole_lists_cost(4000);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * FACTOR);
+}
+
+/* Each member that comes to bind asks whether it may be the only one. */
+static double lane_cost(int shunners)
+{
+    enum { MEMBERS = 32 };
+    struct story s = begin_beside(shunners, true);
+    double sum = 0;
+    set_gang(&s, "default", "g", MEMBERS);
+    for (int i = 0; i < MEMBERS; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "g-%d", i);
+        struct gang_pod_facts *f = pod_in("default", name, "g");
+        sum += step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+    }
+    for (int i = 0; i < 4; i++) {
+        char name[32], uid[64];
+        snprintf(name, sizeof name, "g-%d", i);
+        snprintf(uid, sizeof uid, "uid-default-g-%d", i);
+        sum += filter_cost(&s, pod_in("default", name, "g"));
+        sum += step_one(&s, (struct gang_event){.kind = GANG_EV_BIND,
+                                                .id = (uint64_t)(i + 10),
+                                                .bind = {xstrdup("default"), xstrdup(name),
+                                                         xstrdup(uid), xstrdup("n")}});
+    }
+    end(&s);
+    return sum;
+}
+
+static void T16_the_lane_looks_at_few_shunning_pods_at_once(void **state)
+{
+    (void)state;
+    double few = lane_cost(400), many = lane_cost(4000);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * FACTOR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T16_a_new_label_key_costs_no_walk_over_members_of_others),
         cmocka_unit_test(T16_new_label_keys_cost_few_walks_over_own_members),
+        cmocka_unit_test(T16_the_model_check_looks_at_few_shunning_pods_at_once),
+        cmocka_unit_test(T16_the_lane_looks_at_few_shunning_pods_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
