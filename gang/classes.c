@@ -248,6 +248,9 @@ void classes_done(struct gang_core *core)
 
 /* ---- looking ---- */
 
+/* Rules of a pod of so many bytes take as long as the rest of a look at a node. */
+#define RULES_OF_A_LOOK 256
+
 /* Whether some rule of the shape tells nodes of a class apart. */
 static bool looks_singly(struct gang_core *core, struct shape *shape)
 {
@@ -260,6 +263,8 @@ struct look look_begin(struct gang_core *core, const struct gang *gang, struct s
     struct look look = {.core = core, .gang = gang, .except = except};
     look.singly = looks_singly(core, shape) || (gang && evidence_speaks(core, gang, shape));
     classes_settle(core);
+    size_t looks = look.singly ? core->nodes.count : core->node_classes.count;
+    core->work += (int64_t)(looks * (1 + shape->base / RULES_OF_A_LOOK));
     return look;
 }
 

@@ -364,6 +364,8 @@ static inline struct timer *pod_timer(struct pod *pod, enum timer_kind kind)
 /* ---- plan.c ---- */
 /* Tries every gang that may have become feasible, in order. */
 void plan_pass(struct gang_core *core);
+/* The gang is due, and its turn comes in a later step. */
+bool plan_is_left(const struct gang_core *core, const struct gang *gang);
 
 /* ---- order.c ---- */
 /* For qsort, over struct gang *: the order in which gangs are planned. A strict total order. */

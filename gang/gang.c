@@ -16,6 +16,7 @@ struct gang_config gang_config_default(void)
         .backoff_max = 300 * USEC_PER_SEC,
         .text_refresh = 30 * USEC_PER_SEC,
         .max_holds = 10000,
+        .plan_work = 100000, /* some 20 ms */
         .together = 500,
         .starvation = 300 * USEC_PER_SEC,
     };
@@ -46,6 +47,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     core->told_gen = 1;
     core->wake.kind = TIMER_WAKE;
     core->steer.kind = TIMER_STEER;
+    core->plan.kind = TIMER_PLAN;
     core->show.kind = TIMER_SHOW;
     core->batch.kind = TIMER_BATCH;
     core->labels.kind = TIMER_LABELS;
@@ -178,7 +180,7 @@ static void fire_timers(struct gang_core *core)
             gang_timer(core, t->owner, t->kind);
         else if (t->kind == TIMER_WAKE)
             wake_timer_fired(core);
-        else if (t->kind == TIMER_STEER || t->kind == TIMER_LABELS)
+        else if (t->kind == TIMER_STEER || t->kind == TIMER_PLAN || t->kind == TIMER_LABELS)
             continue; /* the step sees to it */
         else if (t->kind == TIMER_SHOW)
             gates_show(core);
@@ -247,13 +249,23 @@ static void answer_calls(struct gang_core *core, struct gang_event *events, size
 
 static void tell(struct gang_core *core)
 {
+    struct list left; /* to plan: how they stand is not known yet */
+    list_init(&left);
     while (!list_empty(&core->touched)) {
         struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, in_touched);
         list_remove(&gang->in_touched);
         if (gang_sweep(core, gang) || !core->synced)
             continue;
-        tell_status(core, gang);
+        if (plan_is_left(core, gang))
+            list_push(&left, &gang->in_touched);
+        else
+            tell_status(core, gang);
         gates_of(core, gang);
+    }
+    while (!list_empty(&left)) {
+        struct list *first = left.next;
+        list_remove(first);
+        list_push(&core->touched, first);
     }
 }
 
@@ -263,6 +275,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     effects_clear(&core->fx);
     core->now = now;
     core->steps++;
+    core->work = 0;
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
     fire_timers(core);
@@ -294,4 +307,9 @@ usec_t gang_core_next(const struct gang_core *core)
 bool gang_core_synced(const struct gang_core *core)
 {
     return core->synced;
+}
+
+bool gang_core_plans_left(const struct gang_core *core)
+{
+    return core->plans_left;
 }

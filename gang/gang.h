@@ -40,6 +40,7 @@ struct gang_config {
     usec_t backoff_max;
     usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
     size_t max_holds;    /* calls held at once, over all gangs */
+    int64_t plan_work;   /* of a step, see plan_pass(): what is left is planned in the next */
     size_t together;     /* so many refused pods wait: gangs commit together; 0: never */
     usec_t starvation;   /* a gang that waits so long has freed capacity kept for it; 0: never */
     bool strict_order;   /* nothing goes ahead of a waiting gang that comes before it */
@@ -56,8 +57,8 @@ struct gang_config {
     size_t n_scheduler_names;
 };
 
-/* The documented defaults: 20 s, 3 s, 60 s, 3600 s, 5 s, 300 s, 30 s, 10000, 500, 300 s, no, no,
- * no, auto, no, no, no, no, all. */
+/* The documented defaults: 20 s, 3 s, 60 s, 3600 s, 5 s, 300 s, 30 s, 10000, 100000, 500, 300 s,
+ * no, no, no, auto, no, no, no, no, all. */
 struct gang_config gang_config_default(void);
 
 /* Copies config. Never NULL. */
@@ -76,6 +77,8 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
 usec_t gang_core_next(const struct gang_core *core);
 
 bool gang_core_synced(const struct gang_core *core);
+/* The last step did the work of one step: gangs that are due are tried in the next. */
+bool gang_core_plans_left(const struct gang_core *core);
 
 /*
  * What is known of that pod, if it is of that very version and nomination; else NULL. A call whose

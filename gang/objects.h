@@ -178,6 +178,7 @@ enum timer_kind {
     TIMER_OVERLOOKED,         /* pod: it may be planned for again */
     TIMER_WAKE,               /* core: starved pods are left to wake */
     TIMER_STEER,              /* core: members are left to steer */
+    TIMER_PLAN,               /* core: gangs are left to plan */
     TIMER_SHOW,               /* core: gated gangs may be shown to an autoscaler */
     TIMER_BATCH,              /* core: gangs that are complete wait for others */
     TIMER_LABELS,             /* core: members are to get shapes by other labels */
@@ -610,6 +611,10 @@ struct gang_core {
     usec_t steer_next;   /* until then no more of them than steer_left */
     int steer_left;
     struct timer steer;
+    int64_t work;        /* of this step, in looks at nodes, see look_begin() */
+    uint64_t planned_in; /* the last step in which a gang was tried */
+    bool plans_left;     /* gangs that are due were not tried in this step: its work was done */
+    struct timer plan;
     char **gone; /* ring of uids of deleted pods */
     size_t gone_at;
     struct map gone_set;

@@ -215,6 +215,8 @@ static void plan_gang(struct gang_core *core, struct gang *gang)
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)
         return; /* review() has said why */
     gang->tried_at = core->now;
+    gang->tried = core->clock;
+    core->planned_in = core->steps;
     char *below = below_min_resources(core, gang, &more);
     bool done = place_gang(core, gang, below == NULL, &shortage) && !below;
     if (!done && gang->n_slots) { /* what is there may be in its own way */
@@ -323,15 +325,38 @@ static void put_in_order(struct due *due)
         qsort(due->items, due->n, sizeof *due->items, by_order);
 }
 
-/* All that are open where room grew, else those about which something changed: what makes a gang be
- * tried again touches it. */
+bool plan_is_left(const struct gang_core *core, const struct gang *gang)
+{
+    return core->plans_left && to_be_planned(core, gang);
+}
+
+/* Left for the next step, after the calls and events that have come meanwhile. A gang with places,
+ * or without one that it had, is not. */
+static bool leave(struct gang_core *core, const struct gang *gang)
+{
+    bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
+    if (core->work < core->config.plan_work || core->planned_in != core->steps || begun)
+        return false;
+    core->plans_left = true;
+    timer_set(core, &core->plan, core->now + 1);
+    return true;
+}
+
+/*
+ * All that are open where room grew or plans were left, else those about which something changed:
+ * what makes a gang be tried again touches it.
+ *
+ * A step ends with the gang that exceeds its work. However many gangs are due, and whatever their
+ * rules cost, a call waits for the work of one step and one gang.
+ */
 void plan_pass(struct gang_core *core)
 {
     struct due due = {NULL, 0, 0};
-    bool grew = core->passed != core->freed;
+    bool all = core->passed != core->freed || core->plans_left;
     core->passed = core->freed;
+    core->plans_left = false;
     order_settle(core);
-    if (grew)
+    if (all)
         list_for_each (gang, &core->open, struct gang, in_open)
             add_due(core, &due, gang);
     else
@@ -339,7 +364,8 @@ void plan_pass(struct gang_core *core)
             add_due(core, &due, gang);
     put_in_order(&due);
     for (size_t i = 0; i < due.n; i++)
-        if (!waits_still(core, due.items[i]) && !is_behind(core, due.items[i]))
+        if (!waits_still(core, due.items[i]) && !leave(core, due.items[i]) &&
+            !is_behind(core, due.items[i]))
             plan_gang(core, due.items[i]);
     free(due.items);
 }

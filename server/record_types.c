@@ -401,6 +401,7 @@ static const struct record_field config_fields[] = {
     I64(gang_config, backoff_max),
     I64(gang_config, text_refresh),
     I64(gang_config, max_holds),
+    I64(gang_config, plan_work),
     I64(gang_config, together),
     I64(gang_config, starvation),
     BOOL(gang_config, strict_order),

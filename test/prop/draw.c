@@ -85,6 +85,7 @@ static const struct trait {
     {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
     {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
     {OP_POD, A_BEYOND, F_BEYOND, 12, 1, 1, EACH},
+    {OP_POD, A_PICKY, F_PICKY, 30, 1, 1, EACH},
     {OP_POD, A_BARRED, F_BARS, 15, 1, 2, EACH},
     {OP_GROUP, A_TIMEOUT, F_BARS, 60, DAY, DAY, EACH},
     {OP_POD, A_KEPT, F_FAULTS, 10, 1, 1, EACH},
@@ -137,6 +138,7 @@ static const struct trait {
     {OP_CLAIM, A_LIMITED, F_ALWAYS, 50, 1, 255, EACH},
     {OP_CLAIM, A_ON, F_ALWAYS, 50, 0, NODES - 1, EACH},
     {OP_CONFIG, A_STRICT, F_STRICT, 100, 1, 1, EACH},
+    {OP_CONFIG, A_SLOW, F_SLOW, 100, 1, 1, EACH},
     {OP_CONFIG, A_STARVE, F_STARVING, 100, 5, 60, EACH},
     {OP_CONFIG, A_EVICT, F_EVICTS, 100, 1, 1, EACH},
     {OP_CONFIG, A_REQUEUE, F_REQUEUES, 100, 1, 1, EACH},
@@ -638,8 +640,9 @@ void draw_seed(uint64_t seed, struct ops *ret)
         draw(&d, 2);
     for (int i = 0; i < F_BEYOND; i++)
         d.on[i] = chance(&d, percent[i]);
-    d.on[F_BEYOND] =
-        (seed + 50) % 100 < percent[F_BEYOND]; /* other seeds are what they were without it */
+    /* By the seed alone: the others are what they were before these came. */
+    for (int i = F_BEYOND; i < F_COUNT; i++)
+        d.on[i] = (seed + 50) * (uint64_t)(i - F_BEYOND + 1) % 100 < percent[i];
     ret->n = 0;
     line(&d, OP_CONFIG, 0, 0);
     if (d.on[F_QUIET])

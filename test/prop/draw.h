@@ -55,7 +55,9 @@
     X(EXPRESS, 40)                                                                                 \
     X(SHUNS, 10)                                                                                   \
     X(BARS, 20)                                                                                    \
-    X(BEYOND, 15)
+    X(BEYOND, 15)                                                                                  \
+    X(PICKY, 15)                                                                                   \
+    X(SLOW, 15)
 
 enum feature {
 #define X(id, percent) F_##id,

@@ -308,7 +308,7 @@ struct gang_pod_facts *facts_pod(const struct model *m, int p)
     gang_amounts_add(&f->requests, "cpu", op_get(&t->spec, A_CPU, 1) * INT64_C(1000));
     if (op_get(&t->spec, A_GPUS, 0))
         gang_amounts_add(&f->requests, "nvidia.com/gpu", t->spec.value[A_GPUS]);
-    if (op_get(&t->spec, A_GPUS, 0) && p % 2) /* it says what goes without saying: where it fits */
+    if (op_has(&t->spec, A_PICKY) && op_get(&t->spec, A_GPUS, 0)) /* where it fits anyhow */
         gang_kvs_add(&f->node_selector, "devices", "some");
     add_placement(f, &t->spec);
     add_app(f, &t->spec);

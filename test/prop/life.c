@@ -38,12 +38,14 @@ void let_time_pass(struct model *m, usec_t t)
         objects_notice(m);
     model_step(m);
     oracle_steered(m, /* before= */ true);
-    while ((next = gang_core_next(m->core)) <= to) {
+    for (int ticks = 0; (next = gang_core_next(m->core)) <= to; ticks++) {
         m->now = next > m->now ? next : m->now;
         model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
         model_step(m);
         if (gang_core_next(m->core) == next)
             model_fail(m, "timer", "the core asks for the same moment again");
+        if (ticks > 100000)
+            model_fail(m, "timer", "the core does not come to rest");
     }
     m->now = to;
     if (t >= SECONDS(1))

@@ -19,6 +19,7 @@ struct gang_config model_config(const struct model *m)
     c.together = (size_t)op_get(&m->config, A_TOGETHER, 0);
     c.starvation = op_get(&m->config, A_STARVE, 300000) * USEC_PER_MSEC;
     c.strict_order = op_has(&m->config, A_STRICT);
+    c.plan_work = op_has(&m->config, A_SLOW) ? 1 : c.plan_work;
     c.evict_on_failed_commit = op_has(&m->config, A_EVICT);
     c.requeue_below_minimum = op_has(&m->config, A_REQUEUE);
     c.steering = (enum gang_steering)op_get(&m->config, A_STEER, GANG_STEER_AUTO);

@@ -112,6 +112,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(FOREIGN, "foreign", T_FLAG, "pod: of another scheduler")                                     \
     X(BARRED, "barred", T_NUMBER, "pod: the scheduler refuses it unasked; 2: and writes nothing")  \
     X(BEYOND, "beyond", T_FLAG, "pod: asks for more resources than muster reads")                  \
+    X(PICKY, "picky", T_FLAG, "pod: that wants GPUs, selects nodes with GPUs by their label")      \
     X(BARE, "bare", T_FLAG, "pod: has no controller")                                              \
     X(KEPT, "kept", T_FLAG, "pod: a finalizer keeps it terminating")                               \
     X(KIND, "kind", T_NUMBER, "pod: label that all members must share")                            \
@@ -140,6 +141,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(HOPE, "assemble", T_TIME, "config: assembleSeconds (0 unless said)")                         \
     X(HOLDS, "holds", T_NUMBER, "config: maxHolds")                                                \
     X(STARVE, "starvation", T_TIME, "config: starvationSeconds")                                   \
+    X(SLOW, "slow", T_FLAG, "config: a step plans one gang")                                       \
     X(STRICT, "strict", T_FLAG, "config: strictOrder")                                             \
     X(EVICT, "evict", T_FLAG, "config: onFailedCommit evict")                                      \
     X(REQUEUE, "requeue", T_FLAG, "config: belowMinimum requeue")                                  \

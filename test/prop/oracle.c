@@ -203,7 +203,8 @@ void oracle_let(struct model *m, int p, int n, const struct call *call)
                    node_name(n));
     if (op_has(&t->spec, A_FOREIGN))
         model_fail(m, "let", "p%d of another scheduler is bound", p);
-    bool hidden = op_get(&t->spec, A_FORBID, 0) >> n & 1; /* a rule that muster does not know */
+    /* Rules that muster does not know. */
+    bool hidden = op_get(&t->spec, A_FORBID, 0) >> n & 1 || op_has(&t->spec, A_BEYOND);
     if (!hidden && t->dirty != CHANGED && !m->nodes[n].dirty &&
         (claim < 0 || !m->claims[claim].dirty) && !node_allows(m, p, n))
         model_fail(m, "let", "p%d is bound to %s, which is not for it", p, node_name(n));
@@ -531,7 +532,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 {
     struct gangs_seen seen = see_gangs(m);
     check_kinds(m, &seen);
-    if (!seen.any_waits || !nodes_known(m))
+    if (!seen.any_waits || !nodes_known(m) || gang_core_plans_left(m->core))
         return;
     int64_t left[NODES][RESOURCES];
     for (int n = 0; n < NODES; n++) {
@@ -776,6 +777,8 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
 /* Bindings end: done, refused, or given up. */
 static char *unsettled(const struct model *m)
 {
+    if (gang_core_plans_left(m->core))
+        return xstrdup("gangs are left to plan");
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
         if (t->exists && t->node < 0 && t->charged == CHARGED_BINDING &&

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A step plans for no longer than its work: calls are answered in between, and the order stays. */
+#include <stdio.h>
+
+#include "test/lib/world.h"
+
+enum { NODES = 100, GANGS = 60 };
+
+/* Its members look at each node for themselves: they want a host port. */
+static void add_gang(struct world *w, int i, int priority)
+{
+    char group[16];
+    snprintf(group, sizeof group, "g%02d", i);
+    struct gang_group_facts *g = world_group_facts(group, 2);
+    g->has_priority = true;
+    g->priority = priority;
+    world_group_set(w, g);
+    for (int k = 0; k < 2; k++) {
+        char name[24];
+        snprintf(name, sizeof name, "%s-%d", group, k);
+        struct gang_pod_facts *f = world_pod_facts(name, group, 1);
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->n_host_ports = 1;
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 1000 + i};
+        f->priority = priority;
+        world_pod_set(w, f);
+    }
+}
+
+/* Many gangs and nodes are known when muster begins; the last gang comes first in the order, and
+ * there is room for one. */
+static struct world *start(int64_t work)
+{
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.plan_work = work;
+    struct world *w = world_new_with(config, false);
+    for (int n = 0; n < NODES; n++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", n);
+        world_node(w, name, n < 2 ? 1 : 0);
+    }
+    for (int i = 0; i < GANGS; i++)
+        add_gang(w, i, i == GANGS - 1 ? 5 : 0);
+    world_sync(w);
+    return w;
+}
+
+static uint64_t tried(const struct world *w)
+{
+    struct gang_stats stats;
+    gang_core_stats(w->core, &stats);
+    return stats.plans_made + stats.plans_failed;
+}
+
+/* The steps that it takes until no gang is left. */
+static int tick_until_done(struct world *w)
+{
+    int steps = 0;
+    while (gang_core_plans_left(w->core)) {
+        uint64_t before = tried(w);
+        w->now = gang_core_next(w->core);
+        world_step(w, &(struct gang_event){.kind = GANG_EV_TICK}, 1);
+        assert_true(tried(w) > before);
+        assert_true(++steps <= GANGS);
+    }
+    return steps;
+}
+
+static void T04_a_step_ends_with_the_gang_that_exceeds_its_work(void **state)
+{
+    (void)state;
+    struct world *w = start(5 * NODES);
+    assert_true(gang_core_plans_left(w->core));
+    assert_true(tried(w) >= 1);
+    assert_true(tried(w) <= 6);
+    assert_true(gang_core_next(w->core) <= w->now + 1);
+    assert_string_equal(world_state(w, "g59"), "Planned"); /* the first in the order */
+    world_pod(w, "single", NULL, 0);
+    assert_string_not_equal(world_filter(w, "single"), ""); /* it waits for nobody's plan */
+    assert_true(tick_until_done(w) >= 5);
+    assert_int_equal(tried(w), GANGS);
+    assert_string_equal(world_state(w, "g00"), "Waiting");
+    assert_string_equal(world_state(w, "g58"), "Waiting");
+    world_free(w);
+}
+
+static void T04_what_is_left_keeps_its_order(void **state)
+{
+    (void)state;
+    struct world *w = start(1);
+    assert_int_equal(tried(w), 1);
+    add_gang(w, GANGS, 9);
+    assert_string_equal(world_state(w, "g60"), "Waiting"); /* tried before those that are left */
+    world_pod_gone(w, "g59-0");
+    world_pod_gone(w, "g59-1");
+    tick_until_done(w);
+    assert_string_equal(world_state(w, "g60"), "Planned");
+    assert_string_equal(world_state(w, "g00"), "Waiting");
+    world_free(w);
+}
+
+static void T04_ordinary_work_is_done_in_one_step(void **state)
+{
+    (void)state;
+    struct world *w = start(gang_config_default().plan_work);
+    assert_false(gang_core_plans_left(w->core));
+    assert_int_equal(tried(w), GANGS);
+    world_free(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(T04_a_step_ends_with_the_gang_that_exceeds_its_work),
+        cmocka_unit_test(T04_what_is_left_keeps_its_order),
+        cmocka_unit_test(T04_ordinary_work_is_done_in_one_step),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
