@@ -7,9 +7,13 @@
  * each other go one after the other instead of both waiting for the limit.
  *
  * A namespace that has places books more only while an eighth stays free, and not while another
- * that has fewer was refused lately. So whoever books all he can leaves room for those that have
- * none, and what becomes free is theirs first. A gang that is refused comes again: kube-scheduler
- * tries its members after a pause.
+ * that has fewer was refused lately. One that has none does not book more than that leaves, and not
+ * while another was refused that asked for less. So whoever books all he can leaves room for those
+ * that have none, and what becomes free is theirs first. A gang that is refused comes again:
+ * kube-scheduler tries its members after a pause.
+ *
+ * A gang that needs more than a namespace may book takes the rest one by one, as its members come
+ * to bind, while nobody who has fewer is refused.
  */
 #include "gang/core.h"
 
@@ -20,7 +24,8 @@
 struct holder {
     char *ns;
     size_t places;
-    usec_t refused_at; /* 0: not since it got places last */
+    size_t wants;      /* what it would have now, had it not been refused, */
+    usec_t refused_at; /* then; 0: not since it got places last */
 };
 
 static struct holder *holder_of(struct gang_core *core, const char *ns)
@@ -53,32 +58,48 @@ static void forget_unless_used(struct gang_core *core, struct holder *h)
     holder_free(h);
 }
 
-/* Somebody with fewer places was refused; whose turn is over is forgotten. */
-static bool poorer_waits(struct gang_core *core, const struct holder *own)
+/* Of all places, those that a namespace may book. */
+static size_t most_of_one(const struct gang_core *core)
+{
+    return core->config.max_holds - core->config.max_holds / LEFT_FREE;
+}
+
+/* Who asks for few, and has none, does not wait for others. */
+static bool asks_for_many(const struct gang_core *core, const struct holder *own, size_t n)
+{
+    return own->places || n > core->config.max_holds / LEFT_FREE;
+}
+
+/* Somebody was refused who has fewer places, or asked for fewer; whose turn is over is forgotten.
+ */
+static bool poorer_waits(struct gang_core *core, const struct holder *own, size_t n)
 {
     bool any = false;
     map_for_each (e, &core->holders) {
         struct holder *h = e->value;
-        any |= was_refused(core, h) && h->places < own->places;
-        forget_unless_used(core, h);
+        bool poorer = own->places ? h->places < own->places : h->wants < n;
+        any |= was_refused(core, h) && poorer;
+        if (h != own)
+            forget_unless_used(core, h);
     }
     return any;
 }
 
-static bool has_places(struct gang_core *core, const struct holder *own, size_t n)
+static bool has_places(struct gang_core *core, const struct gang *gang, const struct holder *own,
+                       size_t n)
 {
     size_t taken = map_count(&core->calls) + core->booked, most = core->config.max_holds;
-    if (own->places)
-        most -= most / LEFT_FREE;
-    return taken + n <= most && !(own->places && poorer_waits(core, own));
+    if (own->places && gang->places < most_of_one(core))
+        most = most_of_one(core);
+    return taken + n <= most && !(asks_for_many(core, own, n) && poorer_waits(core, own, n));
 }
 
 /* The last that its quorum takes is not held. */
 static size_t wanted(const struct gang_core *core, const struct gang *gang)
 {
     int lacks = gang_lacks(core, gang, STAGE_AT_BIND) - 1;
-    size_t n = lacks > 1 ? (size_t)lacks : 1;
-    return n < core->config.max_holds ? n : core->config.max_holds;
+    size_t n = lacks > 1 ? (size_t)lacks : 1, most = most_of_one(core);
+    return n < most ? n : most;
 }
 
 bool places_book(struct gang_core *core, struct gang *gang)
@@ -87,8 +108,9 @@ bool places_book(struct gang_core *core, struct gang *gang)
         return true;
     struct holder *own = gang->holder ? gang->holder : holder_of(core, gang->head->ref.ns);
     size_t n = gang->places ? 1 : wanted(core, gang);
-    if (!has_places(core, own, n)) {
+    if (!has_places(core, gang, own, n)) {
         own->refused_at = core->now;
+        own->wants = own->places + n;
         return false;
     }
     size_t places = (size_t)gang->n_held + n; /* who completes a quorum may be held without one */

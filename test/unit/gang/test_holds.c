@@ -175,6 +175,59 @@ static void T16_who_was_refused_long_ago_has_no_claim(void **state)
     world_free(w);
 }
 
+/* A quorum of all places there are, with one member at bind: others come through beside it. */
+static void T16_the_first_member_of_a_huge_gang_books_no_more_than_its_namespace_may(void **state)
+{
+    (void)state;
+    struct world *w = cluster(80);
+    gang_of(w, "evil", "e", 81);
+    assert_int_equal(come_to_bind(w, "e", 0, 1), 1);
+    gang_of(w, "good", "g", 8);
+    assert_int_equal(come_to_bind(w, "g", 0, 8), 8);
+    assert_true(is_bound(w, "g", 8));
+    world_all_bound(w);
+    assert_int_equal(come_to_bind(w, "e", 1, 70), 69);
+    gang_of(w, "good", "h", 8);
+    assert_int_equal(come_to_bind(w, "h", 0, 8), 8);
+    assert_true(is_bound(w, "h", 8));
+    world_free(w);
+}
+
+/* The last of its members take what is left, as long as nobody asks for it. */
+static void T16_a_gang_that_needs_all_places_is_bound(void **state)
+{
+    (void)state;
+    struct world *w = cluster(80);
+    gang_of(w, "big", "b", 81);
+    assert_int_equal(come_to_bind(w, "b", 0, 72), 72);
+    gang_of(w, "good", "g", 12);
+    assert_int_equal(come_to_bind(w, "g", 0, 1), 0);
+    assert_int_equal(come_to_bind(w, "b", 72, 81), 0); /* it came first */
+    world_wait(w, SECONDS(25));
+    assert_int_equal(come_to_bind(w, "b", 0, 81), 81);
+    assert_true(is_bound(w, "b", 81));
+    world_free(w);
+}
+
+/* Each of the two has nothing; what becomes free is enough for one of them. */
+static void T16_who_asks_for_few_places_goes_before_who_asks_for_many(void **state)
+{
+    (void)state;
+    struct world *w = cluster(80);
+    gang_of(w, "first", "f", 71);
+    assert_int_equal(come_to_bind(w, "f", 0, 1), 1);
+    gang_of(w, "evil", "e", 71);
+    gang_of(w, "good", "g", 31);
+    assert_int_equal(come_to_bind(w, "e", 0, 1) + come_to_bind(w, "g", 0, 1), 0);
+    world_close(w, pod_named(w, "f-0")->call);
+    assert_int_equal(come_to_bind(w, "e", 0, 1), 0);
+    assert_int_equal(come_to_bind(w, "g", 0, 31), 31);
+    assert_true(is_bound(w, "g", 31));
+    world_all_bound(w);
+    assert_int_equal(come_to_bind(w, "e", 0, 71), 71);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +235,9 @@ int main(void)
         cmocka_unit_test(T16_two_gangs_that_do_not_fit_beside_each_other_go_one_after_the_other),
         cmocka_unit_test(T16_what_becomes_free_is_not_taken_by_who_has_most),
         cmocka_unit_test(T16_who_was_refused_long_ago_has_no_claim),
+        cmocka_unit_test(T16_the_first_member_of_a_huge_gang_books_no_more_than_its_namespace_may),
+        cmocka_unit_test(T16_a_gang_that_needs_all_places_is_bound),
+        cmocka_unit_test(T16_who_asks_for_few_places_goes_before_who_asks_for_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
