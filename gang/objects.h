@@ -462,6 +462,7 @@ struct gang {
     int rank;                /* its place in the order, as of core->ranked; see view.c */
     size_t summed;           /* while explain.c sums up who holds what: its place there; 0: none */
     uint64_t counted;        /* core->steps when it was counted for somebody who looks in */
+    uint64_t wake_counted;   /* the same for those of its members that sleep */
     uint64_t labels_settled; /* core->labels_settled when its expected slots followed */
     struct evidence *evidence;
     size_t n_evidence;
@@ -585,6 +586,7 @@ struct gang_core {
     uint64_t round_freed;   /* freed when it began */
     bool wake_again;        /* the room that was given to those woken may be another's now */
     usec_t wake_look;       /* when that is looked at next; 0: nobody was woken */
+    usec_t wake_rest;       /* until then nobody is woken */
     struct timer wake;
     struct timer show;
     struct timer batch;   /* complete gangs wait to commit together; see together.c */

@@ -16,6 +16,9 @@
 #define WAKES_PER_STEP 64
 #define WAKES_OF_EACH  8 /* of a namespace, before others of it */
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
+/* And with no more looks at nodes, of which each namespace has a share first: a millisecond. */
+#define WAKE_LOOKS         16000
+#define WAKE_LOOKS_OF_EACH 2000
 /* By then a pod that was woken is bound, or was asked about. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
@@ -251,18 +254,36 @@ void nudge_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* Woken in a step, by namespace. */
+/* Woken in a step, and looks at nodes for that, by namespace. */
 struct wakes {
     int left;
-    struct map by_ns; /* namespace -> how many */
+    int64_t looks;
+    struct map by_ns;    /* namespace -> how many */
+    struct map looks_of; /* namespace -> looks */
 };
 
-static bool wake(struct gang_core *core, struct pod *pod, struct wakes *w)
+static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
 {
+    uintptr_t n = (uintptr_t)map_get(by_ns, pod->facts->ns) + (uintptr_t)more;
+    if (more)
+        map_set(by_ns, pod->facts->ns, (void *)n);
+    return n;
+}
+
+static bool wakes_are_over(const struct wakes *w)
+{
+    return w->left == 0 || w->looks <= 0;
+}
+
+static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
+{
+    int64_t work = core->work;
     struct node *node = starved_node(core, pod);
+    w->looks -= core->work - work;
+    count(&w->looks_of, pod, core->work - work);
     if (!node) {
         pod->shape->starved_full = core->wake_round;
-        return false;
+        return;
     }
     node->n_woken++;
     if (list_empty(&node->in_sent))
@@ -276,15 +297,31 @@ static bool wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     nominate(core, pod, node);
     if (!core->wake_look)
         core->wake_look = core->now + WAKE_AGAIN;
-    uintptr_t n = (uintptr_t)map_get(&w->by_ns, pod->facts->ns);
-    map_set(&w->by_ns, pod->facts->ns, (void *)(n + 1));
+    count(&w->by_ns, pod, 1);
     w->left--;
-    return true;
 }
 
-/* In the order in which they were refused, no more than so many of a namespace; true: some are left
- * for that reason alone. */
-static bool wake_some(struct gang_core *core, struct wakes *w, int of_each)
+/* Waking changes nothing about who is at a maximum: a gang is counted once for all its members. */
+static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
+{
+    struct gang *gang = pod->gang;
+    if (!gang)
+        return false;
+    if (gang->wake_counted != core->steps && gang_has_maximum(gang))
+        gang_count(core, gang);
+    gang->wake_counted = core->steps;
+    return unit_at_maximum(pod->unit);
+}
+
+/* Its namespace has had what each may have before others. */
+static bool had_share(struct wakes *w, const struct pod *pod)
+{
+    return count(&w->by_ns, pod, 0) >= WAKES_OF_EACH ||
+           count(&w->looks_of, pod, 0) >= WAKE_LOOKS_OF_EACH;
+}
+
+/* In the order in which they were refused; true: some are left because of the shares alone. */
+static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 {
     bool more = false;
     list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
@@ -293,11 +330,13 @@ static bool wake_some(struct gang_core *core, struct wakes *w, int of_each)
             continue;
         }
         if (pod->shape->starved_full == core->wake_round || pod->woken == core->wake_round ||
-            pod_at_maximum(core, pod))
+            is_at_maximum(core, pod))
             continue; /* woken for this news already, and refused all the same */
-        if ((int)(uintptr_t)map_get(&w->by_ns, pod->facts->ns) >= of_each)
+        if (in_shares && had_share(w, pod))
             more = true;
-        else if (wake(core, pod, w) && w->left == 0)
+        else
+            wake(core, pod, w);
+        if (wakes_are_over(w))
             return false;
     }
     return more;
@@ -311,15 +350,17 @@ static bool wake_some(struct gang_core *core, struct wakes *w, int of_each)
 void wake_starved(struct gang_core *core)
 {
     arm_wake(core);
-    if (list_empty(&core->starved) || !round_begins(core))
+    if (list_empty(&core->starved) || core->now < core->wake_rest || !round_begins(core))
         return;
-    struct wakes w = {.left = WAKES_PER_STEP, .by_ns = MAP_INIT};
-    if (wake_some(core, &w, WAKES_OF_EACH))
-        wake_some(core, &w, WAKES_PER_STEP);
+    struct wakes w = {WAKES_PER_STEP, WAKE_LOOKS, MAP_INIT, MAP_INIT};
+    if (wake_some(core, &w, /* in_shares= */ true))
+        wake_some(core, &w, /* in_shares= */ false);
     map_done(&w.by_ns);
-    if (w.left == 0) { /* the rest in a step of its own */
+    map_done(&w.looks_of);
+    if (wakes_are_over(&w)) { /* the rest in a step of its own */
         core->starved_tried = 0;
-        timer_set(core, &core->wake, core->now + WAKE_PAUSE);
+        core->wake_rest = core->now + WAKE_PAUSE;
+        timer_set(core, &core->wake, core->wake_rest);
         return;
     }
     arm_wake(core);

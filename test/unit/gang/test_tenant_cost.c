@@ -251,6 +251,90 @@ static void T16_the_lane_looks_at_few_shunning_pods_at_once(void **state)
     assert_true(many < few * FACTOR);
 }
 
+/* ---- pods that reservations keep out ---- */
+
+/* Each has a shape of its own, and fits nowhere. */
+static struct gang_pod_facts *too_large(int i, const char *group)
+{
+    char name[32];
+    snprintf(name, sizeof name, "big-%d", i);
+    struct gang_pod_facts *f = pod_in("evil", name, group);
+    gang_amounts_add(&f->requests, "memory", (INT64_C(1) << 40) + i);
+    return f;
+}
+
+/* So many pods that sleep, and `nodes` nodes of which none is like another, of which one grows: the
+ * CPU of looking at all pods for it once. */
+static double news_cost(int pods, int nodes, bool members)
+{
+    static const char *const names[] = {"node-0"};
+    struct story s = begin();
+    double best = 1e9;
+    for (int i = 0; i < nodes; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "node-%d", i);
+        struct gang_node_facts *node = world_gpu_node(name, 8 + i);
+        step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node});
+    }
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    set_gang(&s, "default", "keeps", 2); /* there are reservations */
+    for (int i = 0; i < 2; i++) {
+        struct gang_pod_facts *f = pod_in("default", i ? "keeps-1" : "keeps-0", "keeps");
+        step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+    }
+    if (members) {
+        struct gang_group_facts *g = world_group_facts("many", 1);
+        free(g->ref.ns);
+        g->ref.ns = xstrdup("evil");
+        g->max_member = 1000000;
+        step_one(&s, (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = g});
+        struct gang_pod_facts *f = pod_in("evil", "first", "many");
+        f->node = xstrdup("node-0");
+        step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET, .pod = f});
+    }
+    struct gang_event *events = xcalloc((size_t)pods, sizeof *events);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < pods; i++)
+            events[i] = (struct gang_event){
+                .kind = round ? GANG_EV_FILTER : GANG_EV_POD_SET,
+                .id = (uint64_t)i + 1,
+                .pod = too_large(i, members ? "many" : NULL),
+                .names = names,
+                .n_names = 1,
+            };
+        step(&s, events, (size_t)pods);
+    }
+    free(events);
+    for (int i = 0; i < 5; i++) {
+        s.now += USEC_PER_SEC;
+        struct gang_node_facts *node = world_gpu_node("node-0", 2000 + i);
+        best =
+            least(best, step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node}));
+    }
+    size_t starved = 0;
+    list_for_each (pod, &s.core->starved, struct pod, in_starved)
+        starved++;
+    assert_int_equal(starved, pods);
+    end(&s);
+    return best;
+}
+
+static void T16_one_step_looks_at_few_nodes_for_pods_that_sleep(void **state)
+{
+    (void)state;
+    double few = news_cost(300, 300, false), many = news_cost(3000, 300, false);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * FACTOR);
+}
+
+static void T16_members_that_sleep_are_counted_once(void **state)
+{
+    (void)state;
+    double few = news_cost(300, 1, true), many = news_cost(3000, 1, true);
+    print_message("%.1f and %.1f us\n", few, many);
+    assert_true(many < few * 10 * FACTOR);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -258,6 +342,8 @@ int main(void)
         cmocka_unit_test(T16_new_label_keys_cost_few_walks_over_own_members),
         cmocka_unit_test(T16_the_model_check_looks_at_few_shunning_pods_at_once),
         cmocka_unit_test(T16_the_lane_looks_at_few_shunning_pods_at_once),
+        cmocka_unit_test(T16_one_step_looks_at_few_nodes_for_pods_that_sleep),
+        cmocka_unit_test(T16_members_that_sleep_are_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
