@@ -10,8 +10,9 @@
  *   3. What is wrong with a gang's PodGroups (gang->invalid) is found here, whenever they change.
  *
  *   4. A family beyond a bound (gang/bounds.h) is not made one gang. Those of its gangs that are
- * near the change are marked: they are refused, have no tree, and nobody counts their members, so
- *      more of the same costs no more. form() looks at the family again at each change of it.
+ *      near the change are marked: they are refused, have no tree, and nobody counts their members,
+ *      so more of the same costs no more. form() looks at the family again at each change of its
+ *      PodGroups, and at most twice a second at changes of its members.
  *
  * A gang whose PodGroups change loses its plan as a whole; what is bound stays bound, and life.c
  * makes the state from that.
@@ -392,7 +393,7 @@ static void settle_gang(struct gang_core *core, struct gang *gang)
 }
 
 /* The gangs that the family consists of stay as they are, but are refused. */
-static void refuse_family(struct gang_core *core, const struct family *f)
+static void refuse_family(struct gang_core *core, const struct family *f, bool for_a_member)
 {
     cleanup_free char *text = gang_bound_exceeded(f->over, f->sums[f->over]);
     for (size_t i = 0; i < f->n; i++) {
@@ -400,6 +401,8 @@ static void refuse_family(struct gang_core *core, const struct family *f)
         if (gang->refused == core->forming)
             continue;
         gang->refused = core->forming;
+        if (for_a_member && gang->over)
+            gang->recounted = core->now;
         gang->over = true;
         gang->crowded = f->over == OVER_MEMBERS;
         free(gang->invalid);
@@ -462,14 +465,14 @@ static void send_away(struct gang_core *core, const struct family *f, struct gan
 }
 
 /* False: it has been looked at already. */
-static bool form(struct gang_core *core, struct group *first)
+static bool form(struct gang_core *core, struct group *first, bool for_a_member)
 {
     if (first->formed == core->forming)
         return false;
     struct family f = {.over = GANG_BOUND_MAX};
     family_find(core, &f, first);
     if (f.over != GANG_BOUND_MAX) {
-        refuse_family(core, &f);
+        refuse_family(core, &f, for_a_member);
     } else {
         struct gang *gang = family_gang(&f);
         gang->over = false;
@@ -507,25 +510,32 @@ static struct near near_of(const struct group *group)
 static void regroup(struct gang_core *core, struct group *group, const struct near *near)
 {
     core->forming++;
-    bool again = form(core, group);
+    bool again = form(core, group, /* for_a_member= */ false);
     while (again) {
-        again = form(core, group);
+        again = form(core, group, /* for_a_member= */ false);
         for (size_t i = 0; i < near->n; i++)
-            again |= form(core, near->items[i]);
+            again |= form(core, near->items[i], /* for_a_member= */ false);
     }
 }
 
-/* A member came or went: a bound may be crossed. */
-static void recount(struct gang_core *core, struct group *group)
+/* A family with too many members that still has them is not looked at for each that comes or goes:
+ * that takes some milliseconds. */
+#define RECOUNT_PAUSE (500 * USEC_PER_MSEC)
+
+void family_recount(struct gang_core *core, struct gang *gang)
 {
-    const struct gang *gang = group->gang;
     size_t n = 0;
     list_for_each (other, &gang->groups, struct group, in_gang)
         n += other->n_members;
     if ((n > BOUND_MEMBERS) == gang->over || (gang->over && !gang->crowded))
         return;
+    usec_t due = gang->recounted ? gang->recounted + RECOUNT_PAUSE : 0;
+    if (gang->over && core->now < due) {
+        timer_set(core, &gang->timers[TIMER_FAMILY], due);
+        return;
+    }
     core->forming++;
-    form(core, group);
+    form(core, gang->head, /* for_a_member= */ true);
 }
 
 /* ---- facts ---- */
@@ -677,7 +687,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     gang->retry = true;
     gang_touch(core, gang);
     group_declare(core, pod);
-    recount(core, group);
+    family_recount(core, gang);
 }
 
 void group_remove(struct gang_core *core, struct pod *pod)
@@ -698,7 +708,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     gang_touch(core, gang);
     if (group->declarer == pod)
         redeclare(core, group);
-    recount(core, group);
+    family_recount(core, gang);
 }
 
 /* Its labels or role may have changed. */

@@ -650,7 +650,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_EXTRAS] = HAPPENING_LOOK_AGAIN,    [TIMER_EVIDENCE] = HAPPENING_LOOK_AGAIN,
         [TIMER_STATUS] = HAPPENING_LOOK_AGAIN,    [TIMER_STARVE] = HAPPENING_LOOK_AGAIN,
         [TIMER_REFRESH] = HAPPENING_LOOK_AGAIN,   [TIMER_NOTICE] = HAPPENING_LOOK_AGAIN,
-        [TIMER_FIRST] = HAPPENING_LOOK_AGAIN,
+        [TIMER_FIRST] = HAPPENING_LOOK_AGAIN,     [TIMER_FAMILY] = HAPPENING_FAMILY,
     };
     usec_t again = gang->tried_at + core->config.text_refresh;
     if (kind == TIMER_REFRESH && gang->full && again > core->now) { /* it was looked at since */
@@ -695,6 +695,9 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         break;
     case TIMER_NOTICE:
         tell_members(core, gang);
+        break;
+    case TIMER_FAMILY:
+        family_recount(core, gang);
         break;
     default: /* TIMER_STATUS: touching is all */
         break;

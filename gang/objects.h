@@ -169,6 +169,7 @@ enum timer_kind {
     TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
     TIMER_FIRST,    /* gang: its commit has been unfinished for too long to go first */
     TIMER_TURNS,    /* gang: it has places; whose turn has passed is looked at, see overlook.c */
+    TIMER_FAMILY,   /* gang: its family had too many members, and may have fewer now */
     GANG_TIMERS,
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
     TIMER_RETRY,              /* pod: read or bind again */
@@ -411,6 +412,7 @@ struct gang {
     bool over;           /* it belongs to a family beyond a bound: invalid says so, and neither its
                           * tree is built nor its members are counted; */
     bool crowded;        /* the bound of members */
+    usec_t recounted;    /* when a member came or went, and the family had too many all the same */
     enum gang_state state;
     usec_t since;
     struct list members;

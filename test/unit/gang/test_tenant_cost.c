@@ -335,6 +335,71 @@ static void T16_members_that_sleep_are_counted_once(void **state)
     assert_true(many < few * 10 * FACTOR);
 }
 
+/* ---- families with too many pods ---- */
+
+static struct gang_event child_event(int i)
+{
+    char name[32];
+    snprintf(name, sizeof name, "c-%d", i);
+    struct gang_group_facts *g = world_group_facts(name, 1);
+    g->parent = xstrdup("top");
+    return (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = g};
+}
+
+static void set_child_pods(struct story *s, int from, int to)
+{
+    struct gang_event *events = xcalloc((size_t)(to - from), sizeof *events);
+    for (int i = from; i < to; i++) {
+        char name[32], group[32];
+        snprintf(name, sizeof name, "p-%d", i);
+        snprintf(group, sizeof group, "c-%d", i % 25);
+        events[i - from] =
+            (struct gang_event){.kind = GANG_EV_POD_SET, .pod = pod_in("default", name, group)};
+    }
+    step(s, events, (size_t)(to - from));
+    free(events);
+}
+
+static void child_pod_gone(struct story *s, int i)
+{
+    step_one(s, (struct gang_event){.kind = GANG_EV_POD_GONE,
+                                    .gone = {NULL, xstrdup("default"), xasprintf("p-%d", i)}});
+}
+
+static bool is_refused(const struct story *s)
+{
+    char ns[] = "default", name[] = "top", api_group[] = "test";
+    return gang_find(s->core, &(struct gang_ref){api_group, ns, name})->over;
+}
+
+/* Members come and go where the family has too many; then it has no more than it may. */
+static void T05_a_crowded_family_is_not_formed_for_each_pod(void **state)
+{
+    (void)state;
+    enum { MANY = BOUND_MEMBERS + 20 };
+    struct story s = begin();
+    step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
+    set_gang(&s, "default", "top", 1);
+    set_child_pods(&s, 0, MANY);
+    for (int i = 0; i < 25; i++)
+        step_one(&s, child_event(i));
+    assert_true(is_refused(&s));
+    uint64_t formed = s.core->forming;
+    for (int i = 0; i < 100; i++) {
+        child_pod_gone(&s, i);
+        set_child_pods(&s, i, i + 1);
+    }
+    assert_true(s.core->forming - formed <= 2);
+    for (int i = 0; i < 20; i++)
+        child_pod_gone(&s, i);
+    s.now += USEC_PER_SEC;
+    step_one(&s, (struct gang_event){.kind = GANG_EV_TICK});
+    assert_false(is_refused(&s));
+    set_child_pods(&s, 0, 1);
+    assert_true(is_refused(&s));
+    end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +409,7 @@ int main(void)
         cmocka_unit_test(T16_the_lane_looks_at_few_shunning_pods_at_once),
         cmocka_unit_test(T16_one_step_looks_at_few_nodes_for_pods_that_sleep),
         cmocka_unit_test(T16_members_that_sleep_are_counted_once),
+        cmocka_unit_test(T05_a_crowded_family_is_not_formed_for_each_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
