@@ -38,22 +38,6 @@ static void key_rules(struct buf *b, const struct gang_core *core, const struct 
         key_number(b, told_value(core->told[i], node));
 }
 
-/* The lowest number in any of the lists at its place; RES_UNKNOWN: none is left. */
-static uint32_t lowest(const struct amounts *const *lists, const size_t *at, size_t n)
-{
-    uint32_t low = RES_UNKNOWN;
-    for (size_t i = 0; i < n; i++)
-        if (at[i] < lists[i]->n && lists[i]->items[at[i]].resource < low)
-            low = lists[i]->items[at[i]].resource;
-    return low;
-}
-
-static int64_t take(const struct amounts *a, size_t *at, uint32_t resource)
-{
-    bool here = *at < a->n && a->items[*at].resource == resource;
-    return here ? a->items[(*at)++].amount : 0;
-}
-
 static void key_amounts(struct buf *b, const struct node *node)
 {
     const struct amounts *lists[] = {&node->allocatable, &node->used, &node->reserved, &node->kept};
@@ -62,11 +46,11 @@ static void key_amounts(struct buf *b, const struct node *node)
     key_number(b, node->n_woken);
     key_number(b, node->n_apart > 0);
     key_number(b, node->kept_alone);
-    while ((r = lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN) {
-        int64_t all = take(lists[0], &at[0], r), left = all;
-        left -= take(lists[1], &at[1], r);
-        left -= take(lists[2], &at[2], r);
-        int64_t kept = take(lists[3], &at[3], r);
+    while ((r = amounts_lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN) {
+        int64_t all = amounts_take(lists[0], &at[0], r), left = all;
+        left -= amounts_take(lists[1], &at[1], r);
+        left -= amounts_take(lists[2], &at[2], r);
+        int64_t kept = amounts_take(lists[3], &at[3], r);
         if (!all && !left && !kept)
             continue;
         key_number(b, r);

@@ -72,6 +72,22 @@ static inline int64_t amount_of(const struct amounts *a, uint32_t resource)
     return resource < a->n && a->items[resource].resource == resource ? a->items[resource].amount
                                                                       : amount_search(a, resource);
 }
+/* For a pass over several: the lowest number in any of them at its place, RES_UNKNOWN at the end;
+ * and how much of it one has, which moves its place on. */
+static inline uint32_t amounts_lowest(const struct amounts *const *lists, const size_t *at,
+                                      size_t n)
+{
+    uint32_t low = RES_UNKNOWN;
+    for (size_t i = 0; i < n; i++)
+        if (at[i] < lists[i]->n && lists[i]->items[at[i]].resource < low)
+            low = lists[i]->items[at[i]].resource;
+    return low;
+}
+static inline int64_t amounts_take(const struct amounts *a, size_t *at, uint32_t resource)
+{
+    bool here = *at < a->n && a->items[*at].resource == resource;
+    return here ? a->items[(*at)++].amount : 0;
+}
 /* The resource needs a user already. */
 void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by);
 /* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
@@ -632,6 +648,8 @@ void rank_waiting(const struct gang_core *core);
 void view_group(const struct group *group, gang_view_fn *fn, void *arg);
 void view_member(const struct pod *pod, gang_member_fn *fn, void *arg);
 void view_node(const struct node *node, gang_node_fn *fn, void *arg);
+/* How many resources of the node are shown, at most. */
+size_t amounts_shown(const struct node *node);
 
 /* ---- reason.c ---- */
 /* Sets the gang's reason, and what would help (or NULL); takes both; true when anything changed. */

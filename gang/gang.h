@@ -145,10 +145,14 @@ void gang_core_each_gang(const struct gang_core *core, gang_view_fn *fn, void *a
 /* Members of one gang; nothing when it is not known. */
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
                            gang_member_fn *fn, void *arg);
-void gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
+
+/* The resources of a node: all that it offers, and of others, which a pod may have invented, so
+ * many. False: some are left out. */
+#define GANG_OTHERS_SHOWN 32
+bool gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
                            void *arg);
 
-/* Sums over all nodes, of the devices that some node has. */
+/* Sums of devices, over the nodes that offer them. */
 void gang_core_each_device(const struct gang_core *core, gang_node_amount_fn *fn, void *arg);
 /*
  * A page of a list: the items whose keys come after `after`, in the order of the keys. Fewer than
@@ -160,6 +164,8 @@ struct gang_page {
     const char *last; /* set: the key of the last item shown; NULL: it was the last of all */
     size_t left;      /* set: how many come after it */
 };
+/* A page of nodes ends behind the one with which so many resources are shown. */
+#define GANG_PAGE_AMOUNTS 8000
 /* ns NULL: of all namespaces. */
 void gang_core_page_gangs(struct gang_core *core, const char *ns, struct gang_page *page,
                           gang_view_fn *fn, void *arg);

@@ -4,8 +4,9 @@
  *
  * Whoever asks shares the core with kube-scheduler's calls. So a list is shown in pages: the items
  * with the smallest keys behind the one that the page before ended with, picked from all in one
- * pass over their keys. A page ends early when enough members were counted for it. What is counted
- * and ranked holds until the next step, for all pages that come before it.
+ * pass over their keys. A page ends early when enough members were counted for it, or enough
+ * resources shown. What is counted and ranked holds until the next step, for all pages that come
+ * before it.
  */
 #include "gang/core.h"
 
@@ -197,7 +198,11 @@ void gang_core_page_nodes(const struct gang_core *core, struct gang_page *page, 
             pick_item(&p, node->name, node);
     }
     put_in_order(&p);
-    for (size_t i = 0; i < p.n; i++)
-        view_node(p.items[i].value, fn, arg);
-    end_page(&p, p.n, page);
+    size_t shown = 0;
+    for (size_t work = 0; shown < p.n && work < GANG_PAGE_AMOUNTS; shown++) {
+        const struct node *node = p.items[shown].value;
+        work += amounts_shown(node);
+        view_node(node, fn, arg);
+    }
+    end_page(&p, shown, page);
 }

@@ -96,59 +96,110 @@ void gang_core_each_member(const struct gang_core *core, const struct gang_ref *
             view_member(pod, fn, arg);
 }
 
-/* The smallest resource number at or behind `from` of which the node has, uses or reserves some;
- * UINT32_MAX: none. Others may have any number of resources that it does not have. */
-static uint32_t next_resource(const struct node *node, uint32_t from)
-{
-    const struct amounts *const lists[] = {&node->allocatable, &node->used, &node->reserved};
-    uint32_t least = UINT32_MAX;
-    for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
-        for (size_t i = 0; i < lists[l]->n && lists[l]->items[i].resource < least; i++)
-            if (lists[l]->items[i].resource >= from)
-                least = lists[l]->items[i].resource;
-    return least;
-}
-
-static void each_amount(const struct gang_core *core, const struct node *node,
+static void show_amount(const struct gang_core *core, uint32_t r, const int64_t amounts[3],
                         gang_node_amount_fn *fn, void *arg)
 {
-    for (uint32_t r = 0; (r = next_resource(node, r)) != UINT32_MAX; r++) {
-        int64_t all = amount_of(&node->allocatable, r), used = amount_of(&node->used, r);
-        int64_t reserved = amount_of(&node->reserved, r);
-        if (all || used || reserved)
-            fn(arg, core->resources[r], all, used, reserved);
+    if (amounts[0] || amounts[1] || amounts[2])
+        fn(arg, core->resources[r], amounts[0], amounts[1], amounts[2]);
+}
+
+/* Those that the node offers: its owner says how many these are. */
+static void each_offered(const struct gang_core *core, const struct node *node,
+                         gang_node_amount_fn *fn, void *arg)
+{
+    for (size_t i = 0; i < node->allocatable.n; i++) {
+        uint32_t r = node->allocatable.items[i].resource;
+        const int64_t amounts[] = {node->allocatable.items[i].amount, amount_of(&node->used, r),
+                                   amount_of(&node->reserved, r)};
+        show_amount(core, r, amounts, fn, arg);
     }
 }
 
-void gang_core_each_amount(const struct gang_core *core, const char *name, gang_node_amount_fn *fn,
+/* The others that pods ask for there: each of them may have invented its own. */
+static bool each_other(const struct gang_core *core, const struct node *node,
+                       gang_node_amount_fn *fn, void *arg)
+{
+    const struct amounts *const lists[] = {&node->allocatable, &node->used, &node->reserved};
+    size_t at[ARRAY_SIZE(lists)] = {0};
+    uint32_t r;
+    for (size_t shown = 0; (r = amounts_lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN;) {
+        size_t offered = at[0];
+        int64_t amounts[ARRAY_SIZE(lists)];
+        for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
+            amounts[l] = amounts_take(lists[l], &at[l], r);
+        if (at[0] > offered)
+            continue;
+        if (shown++ == GANG_OTHERS_SHOWN)
+            return false;
+        show_amount(core, r, amounts, fn, arg);
+    }
+    return true;
+}
+
+bool gang_core_each_amount(const struct gang_core *core, const char *name, gang_node_amount_fn *fn,
                            void *arg)
 {
     const struct node *node = node_by_name(core, name);
-    if (node)
-        each_amount(core, node, fn, arg);
+    if (!node)
+        return true;
+    each_offered(core, node, fn, arg);
+    return each_other(core, node, fn, arg);
 }
 
-static void add_amounts(int64_t *sums, const struct amounts *a)
+size_t amounts_shown(const struct node *node)
 {
-    for (size_t i = 0; i < a->n; i++)
-        sums[a->items[i].resource] += a->items[i].amount;
+    size_t others = node->used.n + node->reserved.n;
+    return node->allocatable.n + (others < GANG_OTHERS_SHOWN ? others : GANG_OTHERS_SHOWN);
+}
+
+/* ---- devices ---- */
+
+struct device_sum {
+    uint32_t resource;
+    int64_t amounts[3]; /* as a gang_node_amount_fn takes them */
+};
+
+struct device_sums {
+    struct device_sum *items;
+    size_t n, cap;
+};
+
+/* NULL: it is not a device. There are a few kinds of them: nodes offer them, not pods. */
+static struct device_sum *sum_of(struct device_sums *s, const struct gang_core *core, uint32_t r)
+{
+    for (size_t i = 0; i < s->n; i++)
+        if (s->items[i].resource == r)
+            return &s->items[i];
+    if (r < RES_FIRST_OTHER || !gang_is_device(core->resources[r]))
+        return NULL;
+    GROW(s->items, s->cap, s->n + 1);
+    s->items[s->n] = (struct device_sum){.resource = r};
+    return &s->items[s->n++];
+}
+
+static void sum_devices(struct device_sums *s, const struct gang_core *core,
+                        const struct node *node)
+{
+    for (size_t i = 0; i < node->allocatable.n; i++) {
+        const struct need *offer = &node->allocatable.items[i];
+        struct device_sum *sum = sum_of(s, core, offer->resource);
+        if (!sum)
+            continue;
+        sum->amounts[0] += offer->amount;
+        sum->amounts[1] += amount_of(&node->used, offer->resource);
+        sum->amounts[2] += amount_of(&node->reserved, offer->resource);
+    }
 }
 
 void gang_core_each_device(const struct gang_core *core, gang_node_amount_fn *fn, void *arg)
 {
-    size_t n = core->n_resources;
-    cleanup_free int64_t *sums = xcalloc(3 * n, sizeof *sums);
-    for (size_t i = 0; i < core->n_ids; i++) {
-        const struct node *node = core->by_id[i];
-        if (!node || !node->facts)
-            continue;
-        add_amounts(sums, &node->allocatable);
-        add_amounts(sums + n, &node->used);
-        add_amounts(sums + 2 * n, &node->reserved);
-    }
-    for (size_t r = 0; r < n; r++)
-        if (sums[r] && gang_is_device(core->resources[r]))
-            fn(arg, core->resources[r], sums[r], sums[n + r], sums[2 * n + r]);
+    struct device_sums s = {0};
+    for (size_t i = 0; i < core->n_ids; i++)
+        if (core->by_id[i] && core->by_id[i]->facts)
+            sum_devices(&s, core, core->by_id[i]);
+    for (size_t i = 0; i < s.n; i++)
+        show_amount(core, s.items[i].resource, s.items[i].amounts, fn, arg);
+    free(s.items);
 }
 
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)

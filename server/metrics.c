@@ -280,10 +280,13 @@ static void write_happenings(const struct gang_core *core, struct buf *out)
 
 enum { ALLOCATABLE, USED, RESERVED, AMOUNTS };
 
-struct device_walk {
-    const char *name;
-    int what;
-    struct buf *out;
+static const struct device_gauge {
+    const char *name, *help;
+} device_gauges[AMOUNTS] = {
+    [ALLOCATABLE] = {"muster_allocatable_devices", "Devices of all nodes, by resource."},
+    [USED] = {"muster_used_devices",
+              "Devices charged for assigned pods, on nodes that offer them."},
+    [RESERVED] = {"muster_reserved_devices", "Devices reserved by plans."},
 };
 
 static void put_label(struct buf *out, const char *value)
@@ -298,26 +301,23 @@ static void put_label(struct buf *out, const char *value)
 static void put_device(void *arg, const char *resource, int64_t allocatable, int64_t used,
                        int64_t reserved)
 {
-    const struct device_walk *w = arg;
+    struct buf *lines = arg;
     const int64_t amounts[AMOUNTS] = {allocatable, used, reserved};
-    buf_printf(w->out, "%s{resource=\"", w->name);
-    put_label(w->out, resource);
-    buf_printf(w->out, "\"} %" PRId64 "\n", amounts[w->what]);
+    for (int what = 0; what < AMOUNTS; what++) {
+        buf_printf(&lines[what], "%s{resource=\"", device_gauges[what].name);
+        put_label(&lines[what], resource);
+        buf_printf(&lines[what], "\"} %" PRId64 "\n", amounts[what]);
+    }
 }
 
 static void write_devices(const struct gang_core *core, struct buf *out)
 {
-    static const struct {
-        const char *name, *help;
-    } gauges[AMOUNTS] = {
-        [ALLOCATABLE] = {"muster_allocatable_devices", "Devices of all nodes, by resource."},
-        [USED] = {"muster_used_devices", "Devices charged for assigned pods."},
-        [RESERVED] = {"muster_reserved_devices", "Devices reserved by plans."},
-    };
+    struct buf lines[AMOUNTS] = {BUF_INIT};
+    gang_core_each_device(core, put_device, lines);
     for (int what = 0; what < AMOUNTS; what++) {
-        struct device_walk w = {gauges[what].name, what, out};
-        head(out, gauges[what].name, "gauge", gauges[what].help);
-        gang_core_each_device(core, put_device, &w);
+        head(out, device_gauges[what].name, "gauge", device_gauges[what].help);
+        buf_append(out, lines[what].data, lines[what].len);
+        buf_done(&lines[what]);
     }
 }
 

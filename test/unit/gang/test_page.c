@@ -111,6 +111,118 @@ static void T10_what_goes_between_two_pages_ends_no_list(void **state)
     world_free(w);
 }
 
+/* ---- resources that no node offers ---- */
+
+enum { CROWDED = 150, BOUND_PODS = 110, INVENTED = 60 };
+
+/* A pod that its owner has put on the node, which asks for resources that nobody else knows. */
+static void world_inventor(struct world *w, int node, int pod)
+{
+    char name[24], on[16];
+    snprintf(name, sizeof name, "p-%d-%d", node, pod);
+    snprintf(on, sizeof on, "n%03d", node);
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, 1);
+    for (int i = 1; i < INVENTED; i++) {
+        cleanup_free char *resource = xasprintf("example.com/%s-%d", name, i);
+        gang_amounts_add(&f->requests, resource, 1);
+    }
+    f->node = xstrdup(on);
+    f->phase = PHASE_RUNNING;
+    struct gang_event ev = {.kind = GANG_EV_POD_SET, .pod = f};
+    size_t n;
+    gang_step(w->core, w->now, &ev, 1, &n);
+    gang_event_done(&ev);
+}
+
+struct amounts_seen {
+    struct world *w;
+    size_t nodes, amounts, invented;
+    int64_t gpus, gpus_used;
+    bool whole;
+};
+
+static void see_amount(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
+{
+    struct amounts_seen *s = arg;
+    (void)reserved;
+    s->amounts++;
+    s->invented += strncmp(resource, "example.com/", 12) == 0;
+    if (strcmp(resource, "nvidia.com/gpu") == 0) {
+        s->gpus += all;
+        s->gpus_used += used;
+    }
+}
+
+static void see_node_amounts(void *arg, const struct gang_node_view *v)
+{
+    struct amounts_seen *s = arg;
+    s->nodes++;
+    s->whole = gang_core_each_amount(s->w->core, v->facts->name, see_amount, s) && s->whole;
+}
+
+static struct world *crowded_world(void)
+{
+    struct world *w = world_new_with(gang_config_default(), false);
+    for (int i = 0; i < CROWDED; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%03d", i);
+        world_node(w, name, 8);
+    }
+    for (int i = 0; i < CROWDED; i++)
+        for (int pod = 0; pod < (i ? 2 : BOUND_PODS); pod++)
+            world_inventor(w, i, pod);
+    return w;
+}
+
+static void T10_a_node_is_shown_with_few_resources_that_it_does_not_offer(void **state)
+{
+    (void)state;
+    struct world *w = crowded_world();
+    struct amounts_seen s = {.w = w, .whole = true};
+    assert_false(gang_core_each_amount(w->core, "n000", see_amount, &s));
+    assert_int_equal(s.gpus, 8); /* what it offers is always there */
+    assert_int_equal(s.gpus_used, BOUND_PODS);
+    assert_int_equal(s.invented, GANG_OTHERS_SHOWN);
+    world_node(w, "plain", 8);
+    assert_true(gang_core_each_amount(w->core, "plain", see_amount, &s));
+    world_free(w);
+}
+
+static void T10_a_page_of_nodes_is_bounded_in_resources(void **state)
+{
+    (void)state;
+    struct world *w = crowded_world();
+    cleanup_free char *after = NULL;
+    size_t nodes = 0, pages = 0;
+    for (bool more = true; more; pages++) {
+        struct amounts_seen s = {.w = w, .whole = true};
+        struct gang_page page = {.after = after, .limit = 500};
+        gang_core_page_nodes(w->core, &page, see_node_amounts, &s);
+        assert_in_range(s.nodes, 1, CROWDED);
+        assert_in_range(s.amounts, 1, GANG_PAGE_AMOUNTS + GANG_OTHERS_SHOWN + 8);
+        nodes += s.nodes;
+        more = page.last != NULL;
+        free(after);
+        after = xstrdup_null(page.last);
+    }
+    assert_int_equal(nodes, CROWDED);
+    world_free(w);
+}
+
+static void T10_devices_are_summed_where_they_are_offered(void **state)
+{
+    (void)state;
+    struct world *w = crowded_world();
+    struct amounts_seen s = {.w = w};
+    world_node(w, "none", 0);
+    world_inventor(w, 999, 0); /* on a node that nobody knows */
+    gang_core_each_device(w->core, see_amount, &s);
+    assert_int_equal(s.amounts, 1);
+    assert_int_equal(s.gpus, 8 * CROWDED);
+    assert_int_equal(s.gpus_used, BOUND_PODS + 2 * (CROWDED - 1));
+    world_free(w);
+}
+
 /* ---- what a page costs ---- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
@@ -290,6 +402,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(T10_pages_show_everything_once_and_in_order),
         cmocka_unit_test(T10_what_goes_between_two_pages_ends_no_list),
+        cmocka_unit_test(T10_a_node_is_shown_with_few_resources_that_it_does_not_offer),
+        cmocka_unit_test(T10_a_page_of_nodes_is_bounded_in_resources),
+        cmocka_unit_test(T10_devices_are_summed_where_they_are_offered),
         cmocka_unit_test(T10_a_look_into_a_large_cluster_costs_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
