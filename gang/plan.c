@@ -337,8 +337,9 @@ static bool leave(struct gang_core *core, const struct gang *gang)
     bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
     if (core->work < core->config.plan_work || core->planned_in != core->steps || begun)
         return false;
+    if (!core->plans_left)
+        timer_set(core, &core->plan, core->now + 1);
     core->plans_left = true;
-    timer_set(core, &core->plan, core->now + 1);
     return true;
 }
 
