@@ -19,7 +19,7 @@ static const struct suffix {
 struct number {
     __int128 whole; /* beyond INT64_MAX it counts no further */
     __int128 parts; /* of ONE */
-    bool more;      /* decimals that are no whole part are not all zero */
+    bool more;      /* some decimal that was not kept is not zero */
     int exp2;
 };
 

@@ -81,7 +81,7 @@ struct shortage {
     int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
     bool refused;              /* nodes would do, but the scheduler refused them */
     bool kept;                 /* nodes would do, but their room is kept for another gang */
-    bool promised;             /* the same of pods that kube-scheduler has nominated there */
+    bool promised;             /* nodes would do, but nominated pods have their room */
     bool tied;                 /* its volumes are on one node */
     int volumes;               /* nodes that pass the rules but for its volumes */
     int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */

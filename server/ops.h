@@ -41,7 +41,7 @@ struct ops_view {
     struct metrics *metrics;
     struct http *verbs, *ops;
 };
-/* So many queries wait at once; who comes then is told to try again. Probes do not wait. */
+/* The most queries that wait at once; further ones are answered 503. Probes do not wait. */
 #define OPS_QUERIES 256
 /* When a turn has spent so much CPU on queries, the others wait for the next one. */
 #define QUERY_TURN USEC_PER_MSEC

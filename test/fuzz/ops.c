@@ -69,7 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         answer(loop.posted, bed);
     if (strncmp(path, "/api/", strlen("/api/")) == 0) {
         cleanup_tree json_t *reply = fuzz_json("the reply", buf_str(&f->r.reply), f->r.reply.len);
-        HOLDS(json_is_object(reply), "a reply that is no object");
+        HOLDS(json_is_object(reply), "the reply is not a JSON object");
     }
     fake_request_free(f);
     bed_free(bed);

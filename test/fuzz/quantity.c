@@ -76,8 +76,8 @@ static bool suffix(const char *p, long *exp10, int *exp2)
     return *exp10 >= -1000 && *exp10 <= 1000;
 }
 
-/* False: it is no quantity. *fine: it has more decimals than quantity_parse() keeps before it
- * multiplies them. */
+/* False: the text is not a quantity. *fine: it has more decimals than quantity_parse() keeps before
+ * it multiplies them. */
 static bool reckon(const char *text, int64_t scale, int64_t *ret, bool *fine)
 {
     static struct decimal x;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings (server/record.h, server/replay.h): any text as a file. What is no recording is
- * refused with a sentence; what is one is decided again to its end, to a difference, or to the line
+ * Recordings (server/record.h, server/replay.h): any text as a file. Any other text is
+ * refused with a sentence; a recording is decided again to its end, to a difference, or to the line
  * that cannot be read.
  */
 #include "server/replay.h"
