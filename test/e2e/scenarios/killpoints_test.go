@@ -192,21 +192,23 @@ func (p *point) buildWaiting() {
 func (p *point) buildPlanned() {
 	p.nodes("a", "b", "c")
 	spec := map[string]any{}
-	members := wayMembers
+	asks := wayMembers - 1
 	switch {
 	case p.is("HOPE_OVER"):
 		return // as above
 	case p.is("CALL_LOST"):
-		p.gates.set(p.ns, 0, 3)
-	default:
-		p.gates.set(p.ns, wayMembers-1, 3)
+		asks = 0
 	}
+	p.gates.set(p.ns, asks, 3)
 	if p.is("ATTEMPT_OVER") {
 		spec["scheduleTimeoutSeconds"] = int64(8)
 	}
 	p.group(wayMembers, spec)
-	p.c.AddPods(p, p.members(memberNames(members)...)...)
-	p.waitState("Planned", func(g testbed.Gang) bool { return g.Planned == wayMembers })
+	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
+	// A filter call that came later would end the bind call of the test's own.
+	p.waitState("Planned", func(g testbed.Gang) bool {
+		return g.Planned == wayMembers && p.gates.waiting(p.gates.asks, p.ns) == wayMembers-asks
+	})
 	if p.is("OVERLOOKED") {
 		p.late(extra) // it has a place, and nobody asks about it
 	}
