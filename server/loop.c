@@ -78,32 +78,33 @@ static int32_t rules_off(const struct config *c)
     return off;
 }
 
+/* What the configuration does not set stays the core's default. */
 struct gang_config loop_core_config(const struct config *c)
 {
-    return (struct gang_config){
-        .hold = c->hold,
-        .assemble = c->assemble,
-        .schedule_timeout = c->schedule_timeout,
-        .schedule_timeout_max = c->max_schedule_timeout,
-        .backoff_initial = c->backoff,
-        .backoff_max = c->max_backoff,
-        .text_refresh = c->text_refresh,
-        .max_holds = (size_t)c->max_holds,
-        .together = (size_t)c->together,
-        .starvation = c->starvation,
-        .strict_order = c->strict_order,
-        .trust_group_priority = c->trust_group_priority,
-        .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
-        .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
-        .steering = (enum gang_steering)c->steering,
-        .gates = c->gates,
-        .show_gated = c->gates_show,
-        .express = c->express,
-        .rules_off = rules_off(c),
-        .whole_lists = c->whole_lists,
-        .scheduler_names = (const char *const *)c->scheduler_names.items,
-        .n_scheduler_names = c->scheduler_names.n,
-    };
+    struct gang_config cc = gang_config_default();
+    cc.hold = c->hold;
+    cc.assemble = c->assemble;
+    cc.schedule_timeout = c->schedule_timeout;
+    cc.schedule_timeout_max = c->max_schedule_timeout;
+    cc.backoff_initial = c->backoff;
+    cc.backoff_max = c->max_backoff;
+    cc.text_refresh = c->text_refresh;
+    cc.max_holds = (size_t)c->max_holds;
+    cc.together = (size_t)c->together;
+    cc.starvation = c->starvation;
+    cc.strict_order = c->strict_order;
+    cc.trust_group_priority = c->trust_group_priority;
+    cc.evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT;
+    cc.requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE;
+    cc.steering = (enum gang_steering)c->steering;
+    cc.gates = c->gates;
+    cc.show_gated = c->gates_show;
+    cc.express = c->express;
+    cc.rules_off = rules_off(c);
+    cc.whole_lists = c->whole_lists;
+    cc.scheduler_names = (const char *const *)c->scheduler_names.items;
+    cc.n_scheduler_names = c->scheduler_names.n;
+    return cc;
 }
 
 static int add_fd(struct loop *l, int fd, struct err *err)
@@ -549,10 +550,8 @@ static void close_listeners(struct loop *l)
 {
     if (l->verbs)
         http_refuse_deferring(l->verbs);
-    if (l->ops) {
-        http_quiesce(l->ops);
+    if (l->ops)
         http_refuse_deferring(l->ops);
-    }
     drain(l);
     usec_t deadline = usec_now() + CLOSE_HTTP;
     l->verbs = http_close(l->verbs, deadline);
@@ -575,10 +574,8 @@ static void end(struct loop *l)
     l->open = false;
     atomic_store(&l->stopping, true);
     let_signals_through(l);
-    if (l->verbs) {
-        http_quiesce(l->verbs);
+    if (l->verbs)
         http_refuse_deferring(l->verbs);
-    }
     usec_t now = usec_now();
     size_t held = calls_count(l->calls);
     take_mail(l, now, MAIL_PER_STEP);
@@ -600,8 +597,6 @@ static void end(struct loop *l)
 void loop_abandon(struct loop *l)
 {
     atomic_store(&l->stopping, true);
-    if (l->verbs)
-        http_quiesce(l->verbs);
     close_listeners(l);
 }
 

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "server/record.h"
 #include "test/unit/server/client.h"
 
 /* Whole nodes, as kube-scheduler sends them with nodeCacheCapable: false. */
@@ -43,6 +44,19 @@ static void assert_items(json_t *reply, const char *expected)
 }
 
 /* ---- tests ---- */
+
+/* Also what no setting sets: the core of a server works within the same bounds as in its tests. */
+static void the_defaults_are_those_of_the_core(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf ours = BUF_INIT, cores = BUF_INIT;
+    struct config *settings = config_defaults();
+    struct gang_config config = loop_core_config(settings), defaults = gang_config_default();
+    record_put_head(&config, 0, 0, &ours);
+    record_put_head(&defaults, 0, 0, &cores);
+    assert_string_equal(buf_str(&ours), buf_str(&cores));
+    config_free(settings);
+}
 
 static int by_value(const void *a, const void *b)
 {
@@ -419,6 +433,7 @@ static void verbs_refuse_other_paths_and_methods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_defaults_are_those_of_the_core),
         TEST(nothing_passes_before_the_picture_is_whole),
         TEST(a_gang_is_held_and_bound_together),
         cmocka_unit_test_setup_teardown(
