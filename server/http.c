@@ -542,12 +542,6 @@ const char *http_address(const struct http *h)
     return h->address;
 }
 
-void http_quiesce(struct http *h)
-{
-    if (h->listen_fd < 0)
-        h->listen_fd = MHD_quiesce_daemon(h->daemon);
-}
-
 void http_refuse_deferring(struct http *h)
 {
     atomic_store(&h->refuse_deferring, true);

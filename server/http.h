@@ -27,9 +27,11 @@
  * as many are kept as were needed at the same time, at most SPARE_SMALL and SPARE_LARGE
  * (http_inner.h), and of each no more than HTTP_KEPT bytes a buffer.
  *
- * Life of a listener: http_open(); http_quiesce() closes the door; http_refuse_deferring(), after
- * which http_deferred() can only fall, by http_resume(); when it is 0, http_close(). The library
- * aborts the process when it is stopped with a suspended connection: http_close() asserts.
+ * Life of a listener: http_open(); http_refuse_deferring(), after which http_deferred() can only
+ * fall, by http_resume(); when it is 0, http_close(). The library aborts the process when it is
+ * stopped with a suspended connection: http_close() asserts. Until then new connections are taken
+ * and told that the end has come: MHD_quiesce_daemon(), which would keep them out, may abort the
+ * process beside a thread with epoll (seen with 0.9.75).
  */
 #ifndef MUSTER_SERVER_HTTP_H
 #define MUSTER_SERVER_HTTP_H
@@ -124,7 +126,6 @@ struct http_stats {
 };
 void http_stats(struct http *h, struct http_stats *ret);
 
-void http_quiesce(struct http *h);
 void http_refuse_deferring(struct http *h);
 size_t http_deferred(const struct http *h);
 /* Waits until queued replies are sent, at most until `deadline`; frees. Returns NULL. */

@@ -13,8 +13,8 @@
  *   1. loop_new(); listeners and the cluster get it as their address (loop_post, loop_sink).
  *   2. loop_attach*() tell it what it serves; loop_run() works until SIGTERM, SIGINT or
  *      loop_stop(). The thread that runs it is the core thread.
- *   3. At the end loop_run() closes the door of the listeners, answers every held call, closes the
- *      cluster (writes in flight get a few seconds) and the listeners, and returns.
+ *   3. At the end loop_run() refuses new calls, answers every held one, closes the cluster (writes
+ *      in flight get a few seconds) and the listeners, and returns.
  *   4. loop_free()
  *
  * Other threads may call loop_post(), loop_serve(), the sink, loop_stop() and loop_health().
