@@ -96,34 +96,16 @@ static size_t number_length(const char *p, const char *end)
 
 /* ---- strings ---- */
 
-static int hex4(const char *p, const char *end)
-{
-    int n = 0;
-    if (end - p < 4)
-        return -1;
-    for (int i = 0; i < 4; i++) {
-        char c = p[i];
-        int digit = c >= '0' && c <= '9'   ? c - '0'
-                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                           : -1;
-        if (digit < 0)
-            return -1;
-        n = n * 16 + digit;
-    }
-    return n;
-}
-
 static bool is_low(const char *p, const char *end)
 {
-    int c = end - p >= 6 && p[0] == '\\' && p[1] == 'u' ? hex4(p + 2, end) : -1;
+    int c = json_code_unit(p, end);
     return c >= 0xdc00 && c <= 0xdfff;
 }
 
 /* At a backslash; behind what it escapes. */
 static char *mend_escape(char *p, char *end)
 {
-    int c = end - p >= 6 && p[1] == 'u' ? hex4(p + 2, end) : -1;
+    int c = json_code_unit(p, end);
     if (c < 0)
         return end - p < 2 ? end : p + 2;
     if (c >= 0xd800 && c <= 0xdbff && is_low(p + 6, end))

@@ -101,12 +101,12 @@ static bool advance(struct json_scan *s, char close)
 
 /* ---- strings ---- */
 
-static int hex4(const char *p, const char *end)
+int json_code_unit(const char *p, const char *end)
 {
     int n = 0;
-    if (end - p < 4)
+    if (end - p < 6 || p[0] != '\\' || p[1] != 'u')
         return -1;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 2; i < 6; i++) {
         char c = p[i];
         int digit = c >= '0' && c <= '9'   ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -133,7 +133,7 @@ static void put_utf8(struct buf *out, int c)
 /* Behind "\u". */
 static bool unicode_escape(struct json_scan *s, struct buf *out)
 {
-    int c = hex4(s->p, s->end);
+    int c = json_code_unit(s->p - 2, s->end);
     if (c < 0)
         return json_scan_fail(s, "\\u needs four hexadecimal digits");
     if (c == 0)
@@ -142,8 +142,7 @@ static bool unicode_escape(struct json_scan *s, struct buf *out)
     if (c >= 0xdc00 && c <= 0xdfff)
         return json_scan_fail(s, "half of a surrogate pair");
     if (c >= 0xd800 && c <= 0xdbff) {
-        int low =
-            s->end - s->p >= 2 && s->p[0] == '\\' && s->p[1] == 'u' ? hex4(s->p + 2, s->end) : -1;
+        int low = json_code_unit(s->p, s->end);
         if (low < 0xdc00 || low > 0xdfff)
             return json_scan_fail(s, "half of a surrogate pair");
         s->p += 6;

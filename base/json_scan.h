@@ -65,6 +65,8 @@ bool json_scan_skip(struct json_scan *s, struct json_span *span);
 bool json_scan_null(struct json_scan *s);
 /* Nothing but white space may be left. */
 bool json_scan_end(struct json_scan *s);
+/* The UTF-16 code unit of an escape "\uXXXX" that begins at p; -1 when none begins there. */
+int json_code_unit(const char *p, const char *end);
 /* Notes an error of the caller's at the current place; returns false. */
 bool json_scan_fail(struct json_scan *s, const char *constant_text);
 
