@@ -231,7 +231,7 @@ enum { NODES = 500, IS_FAST = 0 };
 enum { NODES = 5000, IS_FAST = 1 };
 #endif
 enum { PODS = NODES * 8, WAITING = NODES / 4, GANG_OF = 8, LARGE = PODS / 10, ROUNDS = 5 };
-/* Figures are in docs/benchmarks.md; here they only must not be of another kind. */
+/* What the API may cost the core in a turn. The gate allows slow machines a multiple of it. */
 #define TURN_MS 5.0
 #define IN_GATE 4
 

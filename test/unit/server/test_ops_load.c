@@ -21,7 +21,7 @@ enum { NODES = 500, IS_FAST = 0 };
 enum { NODES = 5000, IS_FAST = 1 };
 #endif
 enum { PODS = NODES * 10, GANG_OF = 8, WAITING = NODES / 5, CLIENTS = 256, ROUNDS = 5 };
-/* The figure is in docs/benchmarks.md. */
+/* What the API may cost the core in a turn. The gate allows slow machines a multiple of it. */
 #define TURN_NS INT64_C(5000000)
 #define IN_GATE 4
 /* A probe, or a call, of one that waits for nobody. */
