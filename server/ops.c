@@ -130,9 +130,9 @@ static const char *list_parameters(struct http_request *r, struct query *q)
     unsigned long n = limit && *limit >= '0' && *limit <= '9' ? strtoul(limit, &end, 10) : 0;
     q->limit = limit && n < most ? n : most;
     if (limit && (!end || *end || n == 0))
-        return "limit is no number: write one from 1 on";
+        return "limit must be a number from 1 on";
     if (gang && !gang_path(gang, q))
-        return "gang is no name: write NAMESPACE/NAME";
+        return "gang must be NAMESPACE/NAME";
     q->after = parameter(r, "continue");
     return NULL;
 }
@@ -231,7 +231,7 @@ static void query_answer(struct query *q, const struct ops_view *view)
 {
     struct http_request *r = q->request;
     if (http_is_full(r)) {
-        query_refuse(q, "replies that nobody reads fill the memory for them: try again");
+        query_refuse(q, "clients read too slowly, and the memory for replies is full: try again");
         return;
     }
     if (put_answer(q, view, &r->reply)) {

@@ -175,7 +175,7 @@ struct client *client_new(struct kubeconfig *kc, const char *user_agent,
     (void)user_agent;
     (void)metrics;
     kubeconfig_free(kc);
-    err_set(err, ERR_UNSUPPORTED, "there is no network here");
+    err_set(err, ERR_UNSUPPORTED, "fuzz targets have no network");
     return NULL;
 }
 

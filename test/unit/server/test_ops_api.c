@@ -124,13 +124,13 @@ static void the_api_says_what_is_wrong_with_a_question(void **state)
         {"/api/v1/gangs/ml/h", 404, "there is no gang ml/h; in that namespace there are g"},
         {"/api/v1/gangs/lm/g", 404, "there is no gang lm/g, and none in that namespace"},
         {"/api/v1/gangs/ml", 404, "the path of a gang is /api/v1/gangs/NAMESPACE/NAME"},
-        {"/api/v1/events?limit=0", 400, "limit is no number"},
-        {"/api/v1/events?limit=1x", 400, "limit is no number"},
-        {"/api/v1/events?limit=-1", 400, "limit is no number"},
-        {"/api/v1/gangs?limit=0", 400, "limit is no number"},
-        {"/api/v1/nodes?limit=x", 400, "limit is no number"},
-        {"/api/v1/events?gang=g", 400, "gang is no name"},
-        {"/api/v1/events?gang=ml/", 400, "gang is no name"},
+        {"/api/v1/events?limit=0", 400, "limit must be a number from 1 on"},
+        {"/api/v1/events?limit=1x", 400, "limit must be a number from 1 on"},
+        {"/api/v1/events?limit=-1", 400, "limit must be a number from 1 on"},
+        {"/api/v1/gangs?limit=0", 400, "limit must be a number from 1 on"},
+        {"/api/v1/nodes?limit=x", 400, "limit must be a number from 1 on"},
+        {"/api/v1/events?gang=g", 400, "gang must be NAMESPACE/NAME"},
+        {"/api/v1/events?gang=ml/", 400, "gang must be NAMESPACE/NAME"},
     };
     post_world(s, 2);
     wait_for(s, "members", 2);
