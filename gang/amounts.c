@@ -4,7 +4,7 @@
  *
  * Whoever may create a pod may invent names of resources. So a name has a number only while a shape
  * or an amount on some node uses it, the number of a forgotten name is given to the next one, and a
- * node stores the resources that it has or that are charged there, whatever else has a number.
+ * node stores the resources that it has, whatever pods there ask for.
  */
 #include "gang/core.h"
 

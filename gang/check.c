@@ -15,7 +15,7 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
             continue;
         int64_t used = 0, reserved = 0;
         list_for_each (pod, &node->pods, struct pod, in_node)
-            for (size_t i = 0; i < pod->shape->n_needs; i++)
+            for (size_t i = 0; node_counts(node, r) && i < pod->shape->n_needs; i++)
                 used += pod->shape->needs[i].resource == r ? pod->shape->needs[i].amount : 0;
         list_for_each (slot, &node->slots, struct slot, in_node)
             for (size_t i = 0; i < slot->shape->n_needs; i++)

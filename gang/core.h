@@ -244,6 +244,11 @@ bool slot_in_way(const struct slot *slot, const struct shape *shape);
 bool slot_in_excess(const struct slot *slot);
 /* The same of a pod that is charged. */
 bool charge_in_excess(const struct pod *pod);
+/* Whether pods there are charged for it: for what the node has, cpu and the like. Whoever may
+ * create a pod with a node name may invent any number of other names. */
+bool node_counts(const struct node *node, uint32_t resource);
+/* After its allocatable resources changed: what its pods are charged. */
+void node_recount(struct gang_core *core, struct node *node);
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how);
 /* Host ports of pods that are charged there collide with the shape's. */
 bool ports_charged(const struct node *node, const struct shape *shape);
@@ -648,8 +653,6 @@ void rank_waiting(const struct gang_core *core);
 void view_group(const struct group *group, gang_view_fn *fn, void *arg);
 void view_member(const struct pod *pod, gang_member_fn *fn, void *arg);
 void view_node(const struct node *node, gang_node_fn *fn, void *arg);
-/* How many resources of the node are shown, at most. */
-size_t amounts_shown(const struct node *node);
 
 /* ---- reason.c ---- */
 /* Sets the gang's reason, and what would help (or NULL); takes both; true when anything changed. */

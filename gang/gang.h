@@ -146,10 +146,8 @@ void gang_core_each_gang(const struct gang_core *core, gang_view_fn *fn, void *a
 void gang_core_each_member(const struct gang_core *core, const struct gang_ref *ref,
                            gang_member_fn *fn, void *arg);
 
-/* The resources of a node: all that it offers, and of others, which a pod may have invented, so
- * many. False: some are left out. */
-#define GANG_OTHERS_SHOWN 32
-bool gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
+/* The resources of a node. */
+void gang_core_each_amount(const struct gang_core *core, const char *node, gang_node_amount_fn *fn,
                            void *arg);
 
 /* Sums of devices, over the nodes that offer them. */

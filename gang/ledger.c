@@ -34,6 +34,11 @@ bool node_just_freed(const struct gang_core *core, const struct node *node)
 
 /* ---- does it fit ---- */
 
+bool node_counts(const struct node *node, uint32_t resource)
+{
+    return resource < RES_FIRST_OTHER || amount_of(&node->allocatable, resource) != 0;
+}
+
 bool slot_yields(const struct slot *slot, const struct reach *reach)
 {
     if (reach->displace == DISPLACE_NONE || (slot->pod && slot->pod->held))
@@ -135,9 +140,11 @@ bool slot_in_excess(const struct slot *slot)
 
 bool charge_in_excess(const struct pod *pod)
 {
-    for (size_t i = 0; i < pod->shape->n_needs; i++)
-        if (node_free(pod->node, pod->shape->needs[i].resource) < 0)
+    for (size_t i = 0; i < pod->shape->n_needs; i++) {
+        uint32_t r = pod->shape->needs[i].resource;
+        if (!node_counts(pod->node, r) || node_free(pod->node, r) < 0)
             return true;
+    }
     list_for_each (other, &pod->node->pods, struct pod, in_node)
         if (other != pod && gang_pods_conflict(pod->facts, other->facts))
             return true;
@@ -145,6 +152,22 @@ bool charge_in_excess(const struct pod *pod)
 }
 
 /* ---- charges ---- */
+
+static void use(struct gang_core *core, struct node *node, const struct shape *shape, int sign)
+{
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        const struct need *need = &shape->needs[i];
+        if (node_counts(node, need->resource))
+            amounts_change(core, &node->used, need->resource, sign * need->amount);
+    }
+}
+
+void node_recount(struct gang_core *core, struct node *node)
+{
+    amounts_clear(core, &node->used);
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        use(core, node, pod->shape, 1);
+}
 
 void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign)
 {
@@ -159,7 +182,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
 {
     if (pod->node != node) {
         uncharge(core, pod);
-        amounts_add(core, &node->used, pod->shape, 1);
+        use(core, node, pod->shape, 1);
         pod->node = node;
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
@@ -176,7 +199,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     if (!node)
         return;
-    amounts_add(core, &node->used, pod->shape, -1);
+    use(core, node, pod->shape, -1);
     list_remove(&pod->in_node);
     list_remove(&pod->in_shunning);
     node->n_pods--;

@@ -4,8 +4,9 @@
  * For gang/ only; what is done to them, and by which file, is in core.h.
  *
  * The ledger. A node has three sums per resource: allocatable (facts), used (pods charged:
- * assigned, or with a Binding under way) and reserved (slots). Only ledger.c changes used, only
- * slots.c changes reserved. After a step used + reserved <= allocatable on every node, unless
+ * assigned, or with a Binding under way) and reserved (slots). Pods are charged for the resources
+ * that the node has, and for those that every node has. Only ledger.c changes used, only slots.c
+ * changes reserved. After a step used + reserved <= allocatable on every node, unless
  * assigned pods alone exceed it.
  *
  * A member on its way: Unscheduled -> Assumed (has a slot) -> Held (its bind call waits) ->

@@ -201,7 +201,7 @@ void gang_core_page_nodes(const struct gang_core *core, struct gang_page *page, 
     size_t shown = 0;
     for (size_t work = 0; shown < p.n && work < GANG_PAGE_AMOUNTS; shown++) {
         const struct node *node = p.items[shown].value;
-        work += amounts_shown(node);
+        work += node->allocatable.n + RES_FIRST_OTHER;
         view_node(node, fn, arg);
     }
     end_page(&p, shown, page);

@@ -204,8 +204,10 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     node->allocatable = (struct amounts){0};
     amounts_set(core, &node->allocatable, &facts->allocatable);
     bool more = grew(&before, &node->allocatable);
-    if (more || grew(&node->allocatable, &before))
+    if (more || grew(&node->allocatable, &before)) {
         node->stirred = core->model.stirred = core->now;
+        node_recount(core, node);
+    }
     amounts_done(core, &before);
     hosts_note(core, node->facts, facts);
     offer_note(core, node->facts, facts);
@@ -241,6 +243,7 @@ void take_node_gone(struct gang_core *core, const char *name)
     node->gen = ++core->clock;
     node_crowd(core, node);
     amounts_clear(core, &node->allocatable);
+    node_recount(core, node);
     evict_slots(core, node);
     core->sweep = true;
 }

@@ -103,53 +103,21 @@ static void show_amount(const struct gang_core *core, uint32_t r, const int64_t 
         fn(arg, core->resources[r], amounts[0], amounts[1], amounts[2]);
 }
 
-/* Those that the node offers: its owner says how many these are. */
-static void each_offered(const struct gang_core *core, const struct node *node,
-                         gang_node_amount_fn *fn, void *arg)
-{
-    for (size_t i = 0; i < node->allocatable.n; i++) {
-        uint32_t r = node->allocatable.items[i].resource;
-        const int64_t amounts[] = {node->allocatable.items[i].amount, amount_of(&node->used, r),
-                                   amount_of(&node->reserved, r)};
-        show_amount(core, r, amounts, fn, arg);
-    }
-}
-
-/* The others that pods ask for there: each of them may have invented its own. */
-static bool each_other(const struct gang_core *core, const struct node *node,
-                       gang_node_amount_fn *fn, void *arg)
-{
-    const struct amounts *const lists[] = {&node->allocatable, &node->used, &node->reserved};
-    size_t at[ARRAY_SIZE(lists)] = {0};
-    uint32_t r;
-    for (size_t shown = 0; (r = amounts_lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN;) {
-        size_t offered = at[0];
-        int64_t amounts[ARRAY_SIZE(lists)];
-        for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
-            amounts[l] = amounts_take(lists[l], &at[l], r);
-        if (at[0] > offered)
-            continue;
-        if (shown++ == GANG_OTHERS_SHOWN)
-            return false;
-        show_amount(core, r, amounts, fn, arg);
-    }
-    return true;
-}
-
-bool gang_core_each_amount(const struct gang_core *core, const char *name, gang_node_amount_fn *fn,
+void gang_core_each_amount(const struct gang_core *core, const char *name, gang_node_amount_fn *fn,
                            void *arg)
 {
     const struct node *node = node_by_name(core, name);
     if (!node)
-        return true;
-    each_offered(core, node, fn, arg);
-    return each_other(core, node, fn, arg);
-}
-
-size_t amounts_shown(const struct node *node)
-{
-    size_t others = node->used.n + node->reserved.n;
-    return node->allocatable.n + (others < GANG_OTHERS_SHOWN ? others : GANG_OTHERS_SHOWN);
+        return;
+    const struct amounts *const lists[] = {&node->allocatable, &node->used, &node->reserved};
+    size_t at[ARRAY_SIZE(lists)] = {0};
+    uint32_t r;
+    while ((r = amounts_lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN) {
+        int64_t amounts[ARRAY_SIZE(lists)];
+        for (size_t l = 0; l < ARRAY_SIZE(lists); l++)
+            amounts[l] = amounts_take(lists[l], &at[l], r);
+        show_amount(core, r, amounts, fn, arg);
+    }
 }
 
 /* ---- devices ---- */

@@ -212,11 +212,8 @@ static void put_node(void *arg, const struct gang_node_view *v)
     json_put_number(w->out, "pods", v->pods);
     json_put_number(w->out, "slots", v->slots);
     buf_puts(w->out, ",\"resources\":{");
-    bool all = gang_core_each_amount(w->core, v->facts->name, put_amount, w);
-    buf_putc(w->out, '}');
-    if (!all)
-        json_put_flag(w->out, "partly", true);
-    buf_putc(w->out, '}');
+    gang_core_each_amount(w->core, v->facts->name, put_amount, w);
+    buf_puts(w->out, "}}");
 }
 
 void views_nodes(struct gang_core *core, struct gang_page *page, struct buf *out)

@@ -14,8 +14,7 @@
 
 /*
  * Lists, a page at a time: {"gangs":[…],"metadata":{…}}, with "continue" in metadata where there is
- * more; a node whose resources are not all shown has "partly". ns NULL: of all namespaces. `now` is
- * the core's clock, `wall` the same moment.
+ * more. ns NULL: of all namespaces. `now` is the core's clock, `wall` the same moment.
  */
 void views_gangs(struct gang_core *core, const char *ns, struct gang_page *page, usec_t now,
                  usec_t wall, struct buf *out);

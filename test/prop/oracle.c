@@ -77,10 +77,16 @@ static void check_ledger(struct model *m, struct amounts_seen seen[NODES])
         gang_core_each_amount(m->core, node_name(n), see_amount, &seen[n]);
         oracle_left(m, n, left);
         node_has(m, n, have);
-        for (int r = 0; known && r < R_PORT; r++)
-            if (seen[n].used[r] != have[r] - left[r])
+        for (int r = 0; known && r < R_PORT; r++) {
+            bool counts = seen[n].all[r] != 0 || r != R_GPUS; /* cpu and pods always do */
+            int64_t charged = counts ? have[r] - left[r] : 0;
+            if (seen[n].used[r] != charged)
                 model_fail(m, "ledger", "%s: %" PRId64 " %s are charged, it should be %" PRId64,
-                           node_name(n), seen[n].used[r], resource_names[r], have[r] - left[r]);
+                           node_name(n), seen[n].used[r], resource_names[r], charged);
+            if (!m->nodes[n].dirty && seen[n].all[r] != have[r])
+                model_fail(m, "ledger", "%s: it has %" PRId64 " %s, it should be %" PRId64,
+                           node_name(n), seen[n].all[r], resource_names[r], have[r]);
+        }
     }
 }
 

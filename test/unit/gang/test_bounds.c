@@ -67,7 +67,7 @@ static struct gang_pod_facts *greedy_pod(const char *name, int resources)
     return f;
 }
 
-/* Of thousands of resources those count that nodes have, also when a node gets one later. */
+/* Of thousands of resources those count that its node has, also when it gets one later. */
 static void T06_a_pod_of_thousands_of_resources_is_charged(void **state)
 {
     (void)state;
@@ -81,6 +81,10 @@ static void T06_a_pod_of_thousands_of_resources_is_charged(void **state)
     struct gang_node_facts *node = world_gpu_node("n1", 8);
     gang_amounts_add(&node->allocatable, "example.com/r7", 10);
     world_node_facts(w, node);
+    assert_int_equal(world_used(w, "n0", "example.com/r7"), 0);
+    struct gang_node_facts *more = world_gpu_node("n0", 8);
+    gang_amounts_add(&more->allocatable, "example.com/r7", 10);
+    world_node_facts(w, more);
     assert_int_equal(world_used(w, "n0", "example.com/r7"), 2);
     world_node_gone(w, "n1");
     world_group(w, "g", 1);

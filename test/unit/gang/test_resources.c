@@ -102,6 +102,52 @@ static void T11_names_that_are_in_use_cost_no_node_anything(void **state)
 }
 
 /* The sums are checked at each step. */
+/* Many pods with many names each, bound past kube-scheduler. */
+static void T16_invented_names_of_bound_pods_cost_their_node_nothing(void **state)
+{
+    (void)state;
+    struct world *w = cluster();
+    world_pod_set(w, asking("first", NULL, 0, "n03"));
+    size_t before = stored(w);
+    for (int i = 0; i < 100; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "p-%d", i);
+        struct gang_pod_facts *f = asking(name, NULL, i * 100, "n03");
+        for (int k = 1; k < 100; k++) {
+            char resource[48];
+            snprintf(resource, sizeof resource, "example.com/r-%d", i * 100 + k);
+            gang_amounts_add(&f->requests, resource, 1);
+        }
+        world_pod_set(w, f);
+    }
+    assert_int_equal(stored(w), before);
+    world_free(w);
+}
+
+static int64_t used(const struct world *w, const char *node, const char *resource)
+{
+    return amount_of(&node_by_name(w->core, node)->used, resource_find(w->core, resource));
+}
+
+static void T06_a_resource_that_a_node_gets_later_is_charged(void **state)
+{
+    (void)state;
+    struct world *w = cluster();
+    static const char name[] = "example.com/r-7";
+    world_pod_set(w, asking("one", NULL, 7, "n03"));
+    world_pod_set(w, asking("two", NULL, 7, "n03"));
+    struct gang_node_facts *f = world_gpu_node("n03", 8);
+    gang_amounts_add(&f->allocatable, name, 3);
+    world_node_facts(w, f);
+    assert_int_equal(used(w, "n03", name), 2);
+    world_pod_gone(w, "one");
+    assert_int_equal(used(w, "n03", name), 1);
+    world_node(w, "n03", 8); /* it has none any more */
+    world_pod_gone(w, "two");
+    assert_int_equal(used(w, "n03", GPU), 0);
+    world_free(w);
+}
+
 static void T11_a_number_that_is_used_again_keeps_the_sums_right(void **state)
 {
     (void)state;
@@ -131,6 +177,8 @@ int main(void)
         cmocka_unit_test(T11_names_that_nobody_uses_are_forgotten),
         cmocka_unit_test(T11_names_of_a_node_are_forgotten_with_it),
         cmocka_unit_test(T11_names_that_are_in_use_cost_no_node_anything),
+        cmocka_unit_test(T16_invented_names_of_bound_pods_cost_their_node_nothing),
+        cmocka_unit_test(T06_a_resource_that_a_node_gets_later_is_charged),
         cmocka_unit_test(T11_a_number_that_is_used_again_keeps_the_sums_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
