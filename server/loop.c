@@ -23,6 +23,8 @@
 #define MAIL_PER_SERVICE 64
 /* Deadlines of connections are looked at this often. */
 #define SWEEP_EVERY USEC_PER_SEC
+/* So long after a call of kube-scheduler others are expected. */
+#define CALLS_GO_ON (100 * USEC_PER_MSEC)
 /* The end: writes in flight, then replies on their way out. */
 #define CLOSE_CLUSTER (5 * USEC_PER_SEC)
 #define CLOSE_HTTP    (2 * USEC_PER_SEC)
@@ -54,6 +56,7 @@ struct loop {
     struct query_line queries;
     struct call *answered, **answered_end; /* to be sent when the step's effects are carried out */
     usec_t next_sweep;
+    usec_t called; /* when the last call of kube-scheduler came */
     int64_t bound; /* when the last Binding of this step was answered, in nanoseconds; 0: none */
     bool stop;
 };
@@ -242,6 +245,12 @@ static void add_kind(struct loop *l, enum gang_event_kind kind)
     *add_event(l) = (struct gang_event){.kind = kind};
 }
 
+static void enter(struct loop *l, struct call *call, usec_t now)
+{
+    l->called = now;
+    calls_enter(l->calls, call, now, add_event(l));
+}
+
 static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
 {
     switch (m->kind) {
@@ -254,7 +263,7 @@ static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
         break;
     }
     case LOOP_CALL:
-        calls_enter(l->calls, CONTAINER_OF(m, struct call, mail), now, add_event(l));
+        enter(l, CONTAINER_OF(m, struct call, mail), now);
         break;
     case LOOP_QUERY:
         query_wait(&l->queries, CONTAINER_OF(m, struct query, mail));
@@ -373,7 +382,7 @@ static void answer_queries(struct loop *l)
                             .metrics = l->metrics,
                             .verbs = l->verbs,
                             .ops = l->ops};
-    query_turn(&l->queries, &view);
+    query_turn(&l->queries, &view, usec_now() - l->called < CALLS_GO_ON);
 }
 
 static void take_signals(struct loop *l)
@@ -407,7 +416,8 @@ static usec_t earlier(usec_t a, usec_t b)
 static usec_t next_due(const struct loop *l)
 {
     usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
-    return l->pending || l->queries.first ? 0 : earlier(next, l->next_sweep);
+    next = earlier(next, query_next(&l->queries));
+    return l->pending ? 0 : earlier(next, l->next_sweep);
 }
 
 static void take_turn(struct loop *l)
@@ -492,7 +502,7 @@ static void serve(struct loop *l, struct call *call)
     usec_t now = usec_now();
     if (!call_prepare(call, l->core))
         return;
-    calls_enter(l->calls, call, now, add_event(l));
+    enter(l, call, now);
     take_closed(l);
     if (l->n_events > 0)
         step(l, now);
@@ -506,7 +516,7 @@ bool loop_serve(struct loop *l, struct call *call)
     bool mine = catch_up(l);
     if (mine)
         serve(l, call);
-    bool wake = next_due(l) < l->sleeps_until || l->stop || l->queries.first;
+    bool wake = next_due(l) < l->sleeps_until || l->stop;
     give_turn(l);
     if (wake)
         mailbox_wake(l->box);

@@ -137,6 +137,11 @@ static const char *list_parameters(struct http_request *r, struct query *q)
     return NULL;
 }
 
+static bool is_scrape(const struct http_request *r)
+{
+    return r->route->tag == QUERY_METRICS;
+}
+
 static void ask(void *arg, struct http_request *r)
 {
     const struct ops_context *o = arg;
@@ -149,12 +154,12 @@ static void ask(void *arg, struct http_request *r)
         answer_error(r, 404, "the path of a gang is " GANG_PATH "NAMESPACE/NAME");
         return;
     }
-    const char *wrong = r->route->tag == QUERY_METRICS ? NULL : list_parameters(r, q);
+    const char *wrong = is_scrape(r) ? NULL : list_parameters(r, q);
     if (wrong) {
         answer_error(r, 400, wrong);
         return;
     }
-    if (http_waiting(r) >= OPS_QUERIES) {
+    if (http_waiting(r) >= OPS_QUERIES + (is_scrape(r) ? OPS_SCRAPES : 0)) {
         answer_error(r, 503, "too many questions at once: try again");
         return;
     }
@@ -235,7 +240,7 @@ static void query_answer(struct query *q, const struct ops_view *view)
         return;
     }
     if (put_answer(q, view, &r->reply)) {
-        http_answer(r, 200, r->route->tag == QUERY_METRICS ? METRICS_TYPE : JSON_TYPE);
+        http_answer(r, 200, is_scrape(r) ? METRICS_TYPE : JSON_TYPE);
     } else {
         cleanup_buf struct buf why = BUF_INIT;
         views_no_gang(view->core, q->ns, q->name, &why);
@@ -248,19 +253,32 @@ static void query_answer(struct query *q, const struct ops_view *view)
 
 void query_wait(struct query_line *line, struct query *q)
 {
+    struct query_queue *queue = is_scrape(q->request) ? &line->scrapes : &line->others;
     q->next = NULL;
-    if (line->first)
-        line->last->next = q;
+    if (queue->first)
+        queue->last->next = q;
     else
-        line->first = q;
-    line->last = q;
+        queue->first = q;
+    queue->last = q;
+}
+
+static bool is_empty(const struct query_line *line)
+{
+    return !line->scrapes.first && !line->others.first;
 }
 
 static struct query *next_in(struct query_line *line)
 {
-    struct query *q = line->first;
-    line->first = q->next;
+    line->scrape_was_last = line->scrapes.first && !(line->scrape_was_last && line->others.first);
+    struct query_queue *queue = line->scrape_was_last ? &line->scrapes : &line->others;
+    struct query *q = queue->first;
+    queue->first = q->next;
     return q;
+}
+
+usec_t query_next(const struct query_line *line)
+{
+    return is_empty(line) ? USEC_NEVER : line->pause_until;
 }
 
 static int64_t cpu_now(void)
@@ -270,20 +288,19 @@ static int64_t cpu_now(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-void query_turn(struct query_line *line, const struct ops_view *view)
+void query_turn(struct query_line *line, const struct ops_view *view, bool busy)
 {
-    if (!line->first)
+    if (is_empty(line) || (busy && usec_now() < line->pause_until))
         return;
-    int64_t begin = cpu_now(), spent = 0;
-    while (line->first && spent < QUERY_TURN * 1000) {
-        query_answer(next_in(line), view);
-        spent = cpu_now() - begin;
-    }
+    int64_t begin = cpu_now();
+    query_answer(next_in(line), view);
+    int64_t spent = cpu_now() - begin;
+    line->pause_until = busy ? usec_now() + QUERY_PAUSE * (spent / 1000) : 0;
     samples_add(&view->metrics->queries, spent);
 }
 
 void query_refuse_all(struct query_line *line, const char *why)
 {
-    while (line->first)
+    while (!is_empty(line))
         query_refuse(next_in(line), why);
 }

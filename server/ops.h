@@ -4,9 +4,9 @@
  * from what the core has published) and metrics and the API (posted to the core thread as a query,
  * answered there between two steps).
  *
- * Queries wait in a line of their own: in each turn as many are answered as QUERY_TURN allows, one
- * at least, and none costs more than a few milliseconds (pages). So kube-scheduler's calls never
- * wait for more than one turn, however many ask.
+ * Queries wait in lines of their own: each turn answers one, which costs no more than a few
+ * milliseconds (pages). While kube-scheduler asks, a pause of QUERY_PAUSE times as long follows. So
+ * its calls never wait for more than one query, and few of them do, however many queries there are.
  */
 #ifndef MUSTER_SERVER_OPS_H
 #define MUSTER_SERVER_OPS_H
@@ -43,16 +43,23 @@ struct ops_view {
 };
 /* The most queries that wait at once; further ones are answered 503. Probes do not wait. */
 #define OPS_QUERIES 256
-/* When a turn has spent so much CPU on queries, the others wait for the next one. */
-#define QUERY_TURN USEC_PER_MSEC
+/* Beyond these, places for /metrics alone. */
+#define OPS_SCRAPES 16
+#define QUERY_PAUSE 9
 
-/* Queries that wait, the oldest first. */
+/* Queries that wait, the oldest first: for /metrics, and for the API. They take turns. */
 struct query_line {
-    struct query *first, *last;
+    struct query_queue {
+        struct query *first, *last;
+    } scrapes, others;
+    bool scrape_was_last;
+    usec_t pause_until;
 };
 void query_wait(struct query_line *line, struct query *query);
-/* Answers those that this turn has time for; what it cost goes to view->metrics. */
-void query_turn(struct query_line *line, const struct ops_view *view);
+/* When query_turn() has something to do; USEC_NEVER: nobody waits. */
+usec_t query_next(const struct query_line *line);
+/* Answers one; what it cost goes to view->metrics. `busy`: calls of kube-scheduler come. */
+void query_turn(struct query_line *line, const struct ops_view *view, bool busy);
 void query_refuse_all(struct query_line *line, const char *why);
 /* Answers and lets go: the query is gone afterwards. */
 void query_refuse(struct query *query, const char *why);

@@ -47,9 +47,9 @@ static void answer(struct query *q, struct bed *bed)
     const struct gang_effect *effects = gang_step(bed->core, bed->now, &tick, 1, &n);
     history_effects(history, bed->now, usec_wall(), bed->core, effects, n);
     struct ops_view view = {.core = bed->core, .history = history, .metrics = &metrics};
-    struct query_line line = {NULL, NULL};
+    struct query_line line = {0};
     query_wait(&line, q);
-    query_turn(&line, &view);
+    query_turn(&line, &view, false);
     history_free(history);
 }
 
