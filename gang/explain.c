@@ -9,8 +9,8 @@
 #define SHAPES_MAX  16
 #define HOLDERS_MAX 10
 #define PODS_MAX    512
-/* kube-scheduler's calls wait meanwhile, so the work has a bound, some 4 ms in all: nodes looked at
- * for all kinds of members together (one kind at least), and pods counted on them. */
+/* kube-scheduler's calls wait meanwhile, so the work has a bound, some 4 ms in all: looks at nodes
+ * for all kinds of members together, each weighed by what it costs, and pods counted on them. */
 #define LOOKS_MAX    5000
 #define HOLDINGS_MAX 4000
 
@@ -37,21 +37,84 @@ static void explain_unit(struct gang_explained *x, const struct unit *unit, int 
         explain_unit(x, child, depth + 1);
 }
 
-/* ---- what nodes say to members of one shape ---- */
+/* ---- what a look at a node costs ---- */
 
-/* How many pods of the shape fit beside what is there, by each need alone. */
-static int64_t fit_by(const struct node *node, const struct need *need, const struct reach *reach)
+/* So many needs, bytes of rules, or pods that a spread counts, take as long as the rest of it. */
+#define NEEDS_OF_A_LOOK 16
+#define RULES_OF_A_LOOK 512
+#define PODS_OF_A_LOOK  16
+
+static int64_t rules_price(const struct shape *shape)
 {
-    int64_t left = node_room(node, need->resource, reach);
-    return left < 0 ? 0 : left / need->amount;
+    return (int64_t)(shape->base / RULES_OF_A_LOOK);
 }
 
-static int64_t fit_on(const struct node *node, const struct shape *shape, const struct reach *reach)
+/* Its needs and its rules about nodes; the rules of volumes are at the end of the key. */
+static int64_t shape_price(const struct shape *shape)
 {
-    int64_t fit = shape->alone ? 1 : INT32_MAX;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        int64_t n = fit_by(node, &shape->needs[i], reach);
+    size_t rules = strlen(shape->key) / RULES_OF_A_LOOK;
+    return (int64_t)(1 + shape->n_needs / NEEDS_OF_A_LOOK + rules);
+}
+
+/* Rules between pods are compared with each pod on the node, from both sides. */
+static int64_t pods_price(const struct shape *shape, const struct node *node)
+{
+    int64_t price = 0;
+    if (shape->ports || shape->apart || shape->spread)
+        price = rules_price(shape) * (int64_t)(node->n_pods + node->n_slots);
+    if (node->n_apart)
+        list_for_each (pod, &node->pods, struct pod, in_node)
+            price += pod->shape->apart ? rules_price(pod->shape) : 0;
+    return price;
+}
+
+/* Before the first look each spread is counted on all nodes; what plans have counted is kept. */
+static int64_t spreads_price(const struct gang_core *core, const struct shape *shape)
+{
+    const struct gang_pod_facts *who = shape->crowd ? NULL : shape_sample(shape);
+    size_t looks = core->n_ids + map_count(&core->pods) / PODS_OF_A_LOOK;
+    return who ? rules_price(shape) * (int64_t)(who->n_spreads * looks) : 0;
+}
+
+/* ---- what nodes say to members of one shape ---- */
+
+/* A kind of members, and the nodes that were looked at for it: those with smaller numbers. */
+struct kind {
+    struct shape *shape;
+    int64_t price; /* of a look, without the pods on the node */
+    size_t end;
+};
+
+/* What the nodes that pass say of one need alone. */
+struct sum {
+    int64_t fit; /* pods */
+    int64_t free, largest;
+};
+
+struct look {
+    const struct gang_core *core;
+    const struct gang *gang;
+    struct shape *shape;
+    struct rules rules;
+    struct reach reach;
+    struct sum *sums; /* by need */
+    int64_t fit;
+    int64_t left; /* of LOOKS_MAX, for all shapes */
+};
+
+/* How many pods of the shape fit beside what is there. */
+static int64_t fit_on(struct look *l, const struct node *node)
+{
+    int64_t fit = l->shape->alone ? 1 : INT32_MAX;
+    for (size_t k = 0; k < l->shape->n_needs; k++) {
+        const struct need *need = &l->shape->needs[k];
+        struct sum *sum = &l->sums[k];
+        int64_t room = node_room(node, need->resource, &l->reach), left = room < 0 ? 0 : room;
+        int64_t n = left / need->amount;
         fit = n < fit ? n : fit;
+        sum->fit += n;
+        sum->free += left;
+        sum->largest = left > sum->largest ? left : sum->largest;
     }
     return fit;
 }
@@ -64,20 +127,8 @@ static bool could_hold(const struct node *node, const struct shape *shape)
     return true;
 }
 
-struct look {
-    const struct gang_core *core;
-    const struct gang *gang;
-    struct shape *shape;
-    struct rules rules;
-    struct reach reach;
-    int64_t *by_need; /* pods that fit by each need alone, over the nodes that pass */
-    int64_t fit;
-};
-
 static void look_at_node(struct look *l, const struct node *node, struct gang_explained_shape *s)
 {
-    if (!node->facts)
-        return;
     s->nodes++;
     const char *no = shape_refusal(l->shape, node);
     s->volumes += no == shape_volume_refusal;
@@ -87,8 +138,8 @@ static void look_at_node(struct look *l, const struct node *node, struct gang_ex
     s->able += could_hold(node, l->shape);
     int misfit = node_misfit(node, l->shape, &l->reach);
     bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
-    int64_t fit = misfit == -2 || between ? 0 : fit_on(node, l->shape, &l->reach);
     bool refused = evidence_refuses(l->core, l->gang, l->shape, node);
+    int64_t fit = fit_on(l, node);
     s->ports += misfit == -2;
     s->roomy += misfit == -1;
     s->between += between;
@@ -96,9 +147,7 @@ static void look_at_node(struct look *l, const struct node *node, struct gang_ex
     struct reach all = l->reach;
     all.heeds = false;
     s->kept += misfit >= 0 && l->reach.heeds && node_misfit(node, l->shape, &all) == -1;
-    l->fit += refused ? 0 : fit;
-    for (size_t k = 0; k < l->shape->n_needs; k++)
-        l->by_need[k] += fit_by(node, &l->shape->needs[k], &l->reach);
+    l->fit += refused || misfit == -2 || between ? 0 : fit;
 }
 
 /* The need that is met for the fewest; between equals the device, which is the scarce thing. */
@@ -109,42 +158,47 @@ static const struct need *scarcest(const struct look *l)
     for (size_t k = 0; k < l->shape->n_needs; k++) {
         const struct need *need = &l->shape->needs[k];
         bool device = (int)need->resource == l->shape->device;
-        if (found && (l->by_need[k] > least || (l->by_need[k] == least && !device)))
+        int64_t fit = l->sums[k].fit;
+        if (found && (fit > least || (fit == least && !device)))
             continue;
         found = need;
-        least = l->by_need[k];
+        least = fit;
     }
     return found;
 }
 
-static void measure(const struct look *l, const struct need *need, struct gang_explained_shape *s)
+/* What is short is what the pods that fit by it alone are too few of. */
+static void name_short(const struct look *l, struct gang_explained_shape *s)
 {
+    const struct need *need = scarcest(l);
+    const struct sum *sum = need ? &l->sums[need - l->shape->needs] : NULL;
+    if (!s->passing || !sum || sum->fit >= s->pods)
+        return;
     s->resource = l->core->resources[need->resource];
     s->each = need->amount;
-    for (size_t i = 0; i < l->core->n_ids; i++) {
-        const struct node *node = l->core->by_id[i];
-        int64_t left = node && node->facts && !shape_refusal(l->shape, node)
-                           ? node_room(node, need->resource, &l->reach)
-                           : 0;
-        s->free += left > 0 ? left : 0;
-        s->largest = left > s->largest ? left : s->largest;
-    }
+    s->free = sum->free;
+    s->largest = sum->largest;
 }
 
-static void look_at_nodes(struct look *l, struct gang_explained_shape *s)
+static void look_at_nodes(struct look *l, struct kind *kind, struct gang_explained_shape *s)
 {
-    cleanup_free int64_t *by_need = xcalloc(l->shape->n_needs, sizeof *by_need);
-    l->by_need = by_need;
+    l->shape = kind->shape;
+    cleanup_free struct sum *sums = xcalloc(l->shape->n_needs, sizeof *sums);
+    l->sums = sums;
     l->rules = rules_for(l->core, l->shape);
     l->fit = 0;
-    for (size_t i = 0; i < l->core->n_ids; i++)
-        if (l->core->by_id[i])
-            look_at_node(l, l->core->by_id[i], s);
+    l->left -= spreads_price(l->core, l->shape);
+    for (; kind->end < l->core->n_ids; kind->end++) {
+        const struct node *node = l->core->by_id[kind->end];
+        if (!node || !node->facts)
+            continue;
+        l->left -= kind->price + pods_price(l->shape, node);
+        if ((s->partly = l->left < 0))
+            break;
+        look_at_node(l, node, s);
+    }
     s->fit = (int)(l->fit < INT32_MAX ? l->fit : INT32_MAX);
-    const struct need *need = scarcest(l);
-    /* What is short is what the pods that fit by it alone are too few of. */
-    if (s->passing && need && l->by_need[need - l->shape->needs] < s->pods)
-        measure(l, need, s);
+    name_short(l, s);
 }
 
 static bool has_no_place(const struct pod *pod)
@@ -152,39 +206,41 @@ static bool has_no_place(const struct pod *pod)
     return pod_counts(pod) && !pod->node && !pod->slot && !pod_is_finished(pod);
 }
 
-static int shape_index(const struct gang_core *core, struct gang_explained *x,
-                       struct shape **shapes, const struct pod *pod)
+static int shape_index(const struct gang_core *core, struct gang_explained *x, struct kind *kinds,
+                       const struct pod *pod)
 {
-    for (size_t i = 0; i < x->n_shapes; i++)
-        if (shapes[i] == pod->shape)
+    int64_t looks = 0;
+    for (size_t i = 0; i < x->n_shapes; i++) {
+        if (kinds[i].shape == pod->shape)
             return (int)i;
-    if (x->n_shapes == SHAPES_MAX || (x->n_shapes && x->n_shapes * core->n_ids >= LOOKS_MAX))
+        looks += kinds[i].price * (int64_t)core->n_ids;
+    }
+    if (x->n_shapes == SHAPES_MAX || looks >= LOOKS_MAX)
         return -1;
-    shapes[x->n_shapes] = pod->shape;
+    kinds[x->n_shapes] = (struct kind){pod->shape, shape_price(pod->shape), 0};
     x->shapes[x->n_shapes].sample = pod->facts;
     x->shapes[x->n_shapes].beyond = pod_beyond_model(core, pod);
     return (int)x->n_shapes++;
 }
 
 static void explain_shapes(const struct gang_core *core, const struct group *group,
-                           struct gang_explained *x, struct shape **shapes)
+                           struct gang_explained *x, struct kind *kinds)
 {
     const struct gang *gang = group->gang;
-    struct look l = {.core = core, .gang = gang, .reach = gang_reach(core, gang)};
+    struct look l = {
+        .core = core, .gang = gang, .reach = gang_reach(core, gang), .left = LOOKS_MAX};
     x->pods = xcalloc(PODS_MAX, sizeof *x->pods);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!has_no_place(pod) || !unit_is_below(pod->unit, group->units[0]))
             continue;
-        int i = shape_index(core, x, shapes, pod);
+        int i = shape_index(core, x, kinds, pod);
         if (x->n_pods < PODS_MAX)
             x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
         if (i >= 0)
             x->shapes[i].pods++;
     }
-    for (size_t i = 0; i < x->n_shapes; i++) {
-        l.shape = shapes[i];
-        look_at_nodes(&l, &x->shapes[i]);
-    }
+    for (size_t i = 0; i < x->n_shapes; i++)
+        look_at_nodes(&l, &kinds[i], &x->shapes[i]);
 }
 
 /* ---- who holds what is short ---- */
@@ -267,15 +323,16 @@ static void show_largest(const struct holders *h, struct gang_explained *x)
 }
 
 static void explain_holders(const struct gang_core *core, struct gang_explained *x,
-                            struct shape *shape, uint32_t resource)
+                            const struct kind *kind, uint32_t resource)
 {
     struct holders h = {0};
-    for (size_t i = 0; i < core->n_ids && !x->partly; i++)
-        if (core->by_id[i] && !shape_refusal(shape, core->by_id[i])) {
+    for (size_t i = 0; i < kind->end && !x->partly; i++)
+        if (core->by_id[i] && !shape_refusal(kind->shape, core->by_id[i])) {
             x->partly = h.looked_at >= HOLDINGS_MAX;
             if (!x->partly)
                 add_holders(&h, core->by_id[i], resource);
         }
+    x->partly |= kind->end < core->n_ids;
     show_largest(&h, x);
     for (size_t i = 0; i < h.n; i++)
         if (h.gangs[i])
@@ -287,7 +344,7 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
 
 /* Of the shape that is furthest from having room. */
 static void find_holders(const struct gang_core *core, struct gang_explained *x,
-                         struct shape *const *shapes)
+                         const struct kind *kinds)
 {
     int worst = -1;
     for (size_t i = 0; i < x->n_shapes; i++) {
@@ -297,7 +354,7 @@ static void find_holders(const struct gang_core *core, struct gang_explained *x,
             worst = (int)i;
     }
     if (worst >= 0)
-        explain_holders(core, x, shapes[worst], resource_find(core, x->shapes[worst].resource));
+        explain_holders(core, x, &kinds[worst], resource_find(core, x->shapes[worst].resource));
 }
 
 /* ---- all of it ---- */
@@ -323,7 +380,7 @@ bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
     if (!group)
         return false;
     const struct gang *gang = group->gang;
-    struct shape *shapes[SHAPES_MAX];
+    struct kind kinds[SHAPES_MAX];
     gang_count(core, gang);
     *ret = (struct gang_explained){
         .waiting = count_waiting(core),
@@ -343,8 +400,8 @@ bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
     for (int p = 0; p < PREDICATE_MAX; p++)
         ret->mismatches += core->stats.mismatches[p];
     explain_unit(ret, gang->root, 0);
-    explain_shapes(core, group, ret, shapes);
-    find_holders(core, ret, shapes);
+    explain_shapes(core, group, ret, kinds);
+    find_holders(core, ret, kinds);
     return true;
 }
 

@@ -200,7 +200,7 @@ struct gang_explained_shape {
     const struct gang_pod_facts *sample;
     const char *beyond; /* the constraint that is kube-scheduler's alone to judge; NULL: none */
     int pods;
-    int nodes;            /* that are known */
+    int nodes;            /* that were looked at: all that are known, unless partly */
     int passing;          /* of these: pass its node selector, affinity and taints */
     int able;             /* of those: could hold one member if nothing else was there */
     int roomy;            /* of those: have room for one more now */
@@ -214,6 +214,7 @@ struct gang_explained_shape {
     int64_t each;         /* one member needs of it */
     int64_t free;         /* on all passing nodes */
     int64_t largest;      /* on one of them, at most */
+    bool partly;          /* only the first nodes were looked at: the rest would take too long */
 };
 
 struct gang_explained_pod {

@@ -407,6 +407,178 @@ static void T10_a_look_into_a_large_cluster_costs_little(void **state)
     world_free(w);
 }
 
+/* ---- explaining members that are expensive to look at ---- */
+
+static void request_all(struct gang_amounts *amounts, int64_t each)
+{
+    for (size_t i = amounts->n; i < BOUND_RESOURCES; i++) {
+        cleanup_free char *name = xasprintf("example.com/device-%02zu", i);
+        gang_amounts_add(amounts, name, each);
+    }
+}
+
+static void many_needs(struct gang_pod_facts *f)
+{
+    request_all(&f->requests, 5);
+}
+
+/* As many requirements as muster reads. All nodes meet them. */
+static void long_affinity(struct gang_pod_facts *f)
+{
+    size_t n = BOUND_NODE_RULES - 1;
+    f->has_affinity = true;
+    f->n_affinity = 1;
+    f->affinity = xcalloc(1, sizeof *f->affinity);
+    f->affinity->items = xcalloc(n, sizeof *f->affinity->items);
+    for (f->affinity->n = 0; f->affinity->n < n; f->affinity->n++)
+        f->affinity->items[f->affinity->n] = (struct gang_requirement){
+            .key = xasprintf("example.com/label-%03zu", f->affinity->n), .op = MATCH_NOT_EXISTS};
+}
+
+static void add_ports(struct gang_pod_facts *f, int32_t first)
+{
+    f->host_ports = xcalloc(BOUND_HOST_PORTS, sizeof *f->host_ports);
+    for (; f->n_host_ports < BOUND_HOST_PORTS; f->n_host_ports++)
+        f->host_ports[f->n_host_ports] =
+            (struct gang_port){NULL, xstrdup("TCP"), first + 2 * (int32_t)f->n_host_ports};
+}
+
+static void many_ports(struct gang_pod_facts *f)
+{
+    add_ports(f, 1000);
+}
+
+/* As many as muster reads, and none of them matches. */
+static void many_apart(struct gang_pod_facts *f)
+{
+    f->apart = xcalloc(BOUND_APART, sizeof *f->apart);
+    for (; f->n_apart < BOUND_APART; f->n_apart++) {
+        struct gang_term *term = &f->apart[f->n_apart].term;
+        term->items = xcalloc(1, sizeof *term->items);
+        term->n = 1;
+        term->items[0] = (struct gang_requirement){.key = xasprintf("label-%zu", f->n_apart),
+                                                   .op = MATCH_EXISTS};
+    }
+}
+
+static void many_spreads(struct gang_pod_facts *f)
+{
+    long_affinity(f);
+    f->spreads = xcalloc(BOUND_SPREADS, sizeof *f->spreads);
+    for (; f->n_spreads < BOUND_SPREADS; f->n_spreads++) {
+        struct gang_spread *s = &f->spreads[f->n_spreads];
+        s->max_skew = 1;
+        s->selector.term.items = xcalloc(1, sizeof *s->selector.term.items);
+        s->selector.term.n = 1;
+        s->selector.term.items[0] = (struct gang_requirement){
+            .key = xasprintf("label-%zu", f->n_spreads), .op = MATCH_EXISTS};
+    }
+}
+
+static void everything(struct gang_pod_facts *f)
+{
+    many_needs(f);
+    many_ports(f);
+    many_apart(f);
+    many_spreads(f);
+}
+
+static void ordinary(struct gang_pod_facts *f)
+{
+    f->requests.items[1].amount = 5;
+}
+
+/* On each node one pod that is as large. */
+static void take_half(struct world *w)
+{
+    for (int i = 0; i < NODES; i++) {
+        cleanup_free char *node = xasprintf("node-%05d", i);
+        struct gang_event ev = a_pod(i, "running", node);
+        request_all(&ev.pod->requests, 4);
+        add_ports(ev.pod, 1001);
+        step(w, &ev, 1);
+    }
+}
+
+/* Each node changes, so that nothing that was remembered about it holds. */
+static void change_nodes(struct world *w, int round)
+{
+    cleanup_free struct gang_event *nodes = xcalloc(NODES, sizeof *nodes);
+    for (int i = 0; i < NODES; i++) {
+        cleanup_free char *name = xasprintf("node-%05d", i), *value = xasprintf("%d", round);
+        struct gang_node_facts *f = world_gpu_node(name, 8);
+        request_all(&f->allocatable, 8);
+        gang_kvs_add(&f->labels, "round", value);
+        nodes[i] = (struct gang_event){.kind = GANG_EV_NODE_SET, .node = f};
+    }
+    step(w, nodes, NODES);
+}
+
+/* Too few members for a plan: nobody has looked at the nodes for them before. */
+static void add_dressed(struct world *w, const char *group, void (*dress)(struct gang_pod_facts *f))
+{
+    struct gang_event events[] = {
+        a_pod(0, group, NULL),
+        a_pod(1, group, NULL),
+        {.kind = GANG_EV_GROUP_SET, .group = world_group_facts(group, 3)},
+    };
+    dress(events[0].pod);
+    dress(events[1].pod);
+    step(w, events, ARRAY_SIZE(events));
+}
+
+static double explain_ms(struct world *w, const char *group, struct gang_explained *ret)
+{
+    struct gang_ref ref = {large.api_group, large.ns, (char *)(uintptr_t)group};
+    double begin = cpu_ms();
+    assert_true(gang_core_explain(w->core, &ref, ret));
+    return cpu_ms() - begin;
+}
+
+static void T10_explaining_expensive_members_costs_little(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        void (*dress)(struct gang_pod_facts *f);
+        bool none; /* where there are many nodes, it looks at none */
+    } rows[] = {
+        {"ordinary", ordinary, false},        {"needs", many_needs, false},
+        {"affinity", long_affinity, false},   {"ports", many_ports, false},
+        {"anti-affinity", many_apart, false}, {"spread", many_spreads, true},
+        {"everything", everything, true},
+    };
+    double best[ARRAY_SIZE(rows)];
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    struct world *w = world_new_with(config, true);
+    change_nodes(w, 0);
+    take_half(w);
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+        add_dressed(w, rows[i].what, rows[i].dress);
+    for (int round = 1; round <= ROUNDS; round++) {
+        change_nodes(w, round);
+        for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+            struct gang_explained x;
+            double ms = explain_ms(w, rows[i].what, &x);
+            best[i] = round == 1 || ms < best[i] ? ms : best[i];
+            const struct gang_explained_shape *s = &x.shapes[0];
+            assert_int_equal(x.n_shapes, 1);
+            assert_int_equal(s->nodes, s->passing);
+            assert_int_equal(s->partly, s->nodes < NODES);
+            assert_true(s->nodes > 0 || rows[i].none);
+            assert_true(!s->partly || rows[i].dress != ordinary);
+            gang_explained_done(&x);
+        }
+    }
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        print_message("%-14s %6.2f ms\n", rows[i].what, best[i]);
+        if (IS_FAST && best[i] > TURN_MS * IN_GATE)
+            fail_msg("explaining members with %s: %.1f ms", rows[i].what, best[i]);
+    }
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +588,7 @@ int main(void)
         cmocka_unit_test(T10_a_page_of_nodes_is_bounded_in_resources),
         cmocka_unit_test(T10_devices_are_summed_where_they_are_offered),
         cmocka_unit_test(T10_a_look_into_a_large_cluster_costs_little),
+        cmocka_unit_test(T10_explaining_expensive_members_costs_little),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
