@@ -264,9 +264,11 @@ static void put_waiting(const json_t *gang, struct buf *out)
     struct table t;
     size_t i;
     json_t *s;
+    bool partly = false;
     begin(&t, heads, ARRAY_SIZE(heads));
     json_array_foreach(json_object_get(gang, "waiting"), i, s)
     {
+        partly |= json_is_true(json_object_get(s, "partly"));
         int64_t fit = ask_number(s, "fit"), pods = ask_number(s, "pods");
         add_number(&t, s, "pods");
         table_add(&t, ask_text(s, "example"));
@@ -279,6 +281,9 @@ static void put_waiting(const json_t *gang, struct buf *out)
         add_kept_off(&t, s);
     }
     end(&t, out, "Members without a place, and what the nodes say");
+    if (partly)
+        buf_puts(out, "… counted on some nodes only, see NODES: to look at all of them for these "
+                      "members takes too long\n");
 }
 
 static void put_holders(const json_t *gang, struct buf *out)

@@ -96,6 +96,7 @@ static void put_shapes(struct buf *out, const struct gang_explained *x)
         if (s->beyond)
             json_put_text(out, "beyondModel", s->beyond);
         put_figures(out, figures, ARRAY_SIZE(figures));
+        json_put_flag(out, "partly", s->partly);
         if (s->resource)
             put_short(out, s);
         buf_putc(out, '}');

@@ -367,6 +367,46 @@ static void explain_tells_of_parts_holders_and_kept_capacity(void **state)
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
+/* A gang that no node has room for, whose members have long rules, on many nodes. */
+static void put_long_rules(struct buf *out)
+{
+    buf_puts(out, "nodes:\n"
+                  "- {name: n, count: 1000, allocatable: {cpu: 1}}\n"
+                  "objects:\n"
+                  "- apiVersion: scheduling.volcano.sh/v1beta1\n"
+                  "  kind: PodGroup\n"
+                  "  metadata: {name: g, namespace: ml}\n"
+                  "  spec: {minMember: 1}\n"
+                  "- apiVersion: v1\n"
+                  "  kind: Pod\n"
+                  "  metadata: {name: g-0, namespace: ml,\n"
+                  "    annotations: {scheduling.k8s.io/group-name: g}}\n"
+                  "  spec:\n"
+                  "    containers: [{name: c, image: i, resources: {requests: {cpu: 2}}}]\n"
+                  "    affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution:\n"
+                  "      {nodeSelectorTerms: [{matchExpressions: [\n");
+    for (int i = 0; i < 120; i++)
+        buf_printf(
+            out, "      {key: example.com/the-name-of-a-label-%03d, operator: DoesNotExist},\n", i);
+    buf_puts(out, "      ]}]}}}\n");
+}
+
+static void T10_explain_says_that_it_counted_on_some_nodes_only(void **state)
+{
+    (void)state;
+    struct serving s;
+    cleanup_buf struct buf text = BUF_INIT;
+    put_long_rules(&text);
+    cleanup_file char *path = file_make(buf_str(&text));
+    serve(&s, path);
+    cleanup_free char *words = xasprintf("explain ml/g --server %s", s.ops);
+    cleanup_free char *json = xasprintf("explain ml/g -o json --server %s", s.ops);
+    wait_until(words, "ml/g is Waiting: ");
+    expect(words, 0, "… counted on some nodes only, see NODES: ");
+    expect(json, 0, "\"fit\":0,\"partly\":true,\"short\":{");
+    assert_int_equal(end(&s, SIGTERM), 0);
+}
+
 static void replay_finds_the_change(const char *path, const char *from, const char *to)
 {
     cleanup_buf struct buf out = BUF_INIT;
@@ -449,6 +489,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(serve_says_what_keeps_express_from_starting),
         cmocka_unit_test(serve_shows_itself_and_ends_on_signals),
         cmocka_unit_test(explain_tells_of_parts_holders_and_kept_capacity),
+        cmocka_unit_test(T10_explain_says_that_it_counted_on_some_nodes_only),
         cmocka_unit_test(C15_a_recording_of_a_live_server_replays_to_the_same_decisions),
         cmocka_unit_test(P03_the_lane_on_a_built_in_cluster),
         cmocka_unit_test(a_bind_from_nowhere_is_refused_and_a_port_in_use_named),
