@@ -7,18 +7,52 @@ bool gang_is_waiting(const struct gang *gang)
            (gang->state == GANG_RECOVERING && !gang->n_slots);
 }
 
+/* Those that wait, in the order of the last ranking, with gaps; then those that came since. */
+static struct gang **last_ranking(const struct gang_core *core, size_t *ret_n)
+{
+    size_t last = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core)
+        last = (size_t)gang->rank > last ? (size_t)gang->rank : last;
+    struct gang **list = xcalloc(last + core->n_gangs + 1, sizeof *list);
+    *ret_n = last;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        if (gang_is_waiting(gang))
+            list[gang->rank ? (size_t)gang->rank - 1 : (*ret_n)++] = gang;
+        gang->rank = 0;
+    }
+    return list;
+}
+
+/* Keeps a part of the list that is in order. Of two that are not, either may have moved, so both
+ * are taken out. */
+static size_t take_out_moved(struct gang **list, size_t n, struct gang **moved, size_t *ret_moved)
+{
+    size_t kept = 0, out = 0;
+    for (size_t i = 0; i < n; i++) {
+        struct gang *gang = list[i];
+        if (gang && kept && by_order(&list[kept - 1], &gang) > 0) {
+            moved[out++] = list[--kept];
+            moved[out++] = gang;
+        } else if (gang) {
+            list[kept++] = gang;
+        }
+    }
+    *ret_moved = out;
+    return kept;
+}
+
+/* From one step to the next few gangs move, so only those are sorted. */
 void rank_waiting(const struct gang_core *core)
 {
-    cleanup_free struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
-    size_t n = 0;
-    list_for_each (gang, &core->gangs, struct gang, in_core) {
-        gang->rank = 0;
-        if (gang_is_waiting(gang))
-            list[n++] = gang;
+    size_t n, n_moved, i = 0, j = 0;
+    cleanup_free struct gang **list = last_ranking(core, &n);
+    cleanup_free struct gang **moved = xcalloc(n + 1, sizeof *moved);
+    n = take_out_moved(list, n, moved, &n_moved);
+    qsort(moved, n_moved, sizeof *moved, by_order);
+    for (int rank = 1; i < n || j < n_moved; rank++) {
+        bool stays = j == n_moved || (i < n && by_order(&list[i], &moved[j]) < 0);
+        (stays ? list[i++] : moved[j++])->rank = rank;
     }
-    qsort(list, n, sizeof *list, by_order);
-    for (size_t i = 0; i < n; i++)
-        list[i]->rank = (int)i + 1;
 }
 
 void view_group(const struct group *group, gang_view_fn *fn, void *arg)

@@ -579,6 +579,137 @@ static void T10_explaining_expensive_members_costs_little(void **state)
     world_free(w);
 }
 
+/* ---- the place in the order ---- */
+
+enum { IN_ORDER = NODES * 2 };
+
+static void put_in(char **field, const char *ns)
+{
+    free(*field);
+    *field = xstrdup(ns);
+}
+
+/* A gang of one pod, which finds no node. Neither names nor namespaces come in order. */
+static void add_waiting(struct world *w, int i, int namespaces)
+{
+    int mixed = (int)(i * INT64_C(7919) % IN_ORDER);
+    cleanup_free char *group = xasprintf("g-%05d", mixed);
+    cleanup_free char *ns = xasprintf("ns-%05d", mixed % namespaces);
+    struct gang_event events[] = {
+        a_pod(i, group, NULL),
+        {.kind = GANG_EV_GROUP_SET, .group = world_group_facts(group, 1)},
+    };
+    put_in(&events[0].pod->ns, ns);
+    put_in(&events[0].pod->group.ns, ns);
+    put_in(&events[1].group->ref.ns, ns);
+    step(w, events, ARRAY_SIZE(events));
+}
+
+/* Of one gang, so that little but its place in the order has to be found. */
+static double order_ms(struct world *w)
+{
+    struct seen seen = {0};
+    tick(w);
+    double begin = cpu_ms();
+    assert_true(gang_core_one_gang(w->core, "ns-00000", "g-00000", "test", see_gang, &seen));
+    double ms = cpu_ms() - begin;
+    buf_done(&seen.names);
+    return ms;
+}
+
+static void T10_the_order_of_many_gangs_costs_little(void **state)
+{
+    (void)state;
+    static const int namespaces[] = {1, 100, IN_ORDER};
+    for (size_t i = 0; i < ARRAY_SIZE(namespaces); i++) {
+        struct gang_config config = gang_config_default();
+        config.assemble = 0;
+        struct world *w = world_new_with(config, true);
+        for (int k = 0; k < IN_ORDER; k++)
+            add_waiting(w, k, namespaces[i]);
+        double first = order_ms(w), best = first;
+        for (int round = 0; round < 4 * ROUNDS; round++) {
+            double ms = order_ms(w);
+            best = ms < best ? ms : best;
+        }
+        print_message("%5d namespaces %6.2f ms, first %6.2f ms\n", namespaces[i], best, first);
+        if (IS_FAST && (best > TURN_MS * IN_GATE || best > first * 2 / 3))
+            fail_msg("%d namespaces: %.1f ms, the first time %.1f ms", namespaces[i], best, first);
+        world_free(w);
+    }
+}
+
+/* ---- places while gangs move ---- */
+
+enum { MOVING = 60 };
+
+struct places {
+    int32_t priority[MOVING + 1]; /* by place */
+    int n;
+};
+
+static void see_place(void *arg, const struct gang_view *v)
+{
+    struct places *p = arg;
+    if (!v->place)
+        return;
+    assert_true(v->place <= MOVING && p->priority[v->place] < 0);
+    p->priority[v->place] = v->own_priority;
+    p->n++;
+}
+
+static void set_priority(struct world *w, int i, int priority)
+{
+    cleanup_free char *name = xasprintf("g-%05d", i);
+    struct gang_group_facts *g = world_group_facts(name, 1);
+    g->has_priority = true;
+    g->priority = priority;
+    world_group_set(w, g);
+}
+
+static void check_places(struct world *w, int waiting)
+{
+    struct places p = {.n = 0};
+    struct gang_page page = {.limit = 500};
+    memset(p.priority, -1, sizeof p.priority);
+    gang_core_page_gangs(w->core, NULL, &page, see_place, &p);
+    assert_int_equal(p.n, waiting);
+    for (int place = 1; place <= waiting; place++)
+        assert_true(p.priority[place] >= 0 &&
+                    (place == 1 || p.priority[place] <= p.priority[place - 1]));
+}
+
+static void T10_places_follow_when_gangs_come_go_and_move(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    unsigned draw = 1;
+    bool here[MOVING] = {false};
+    int waiting = 0;
+    for (int round = 0; round < 200; round++) {
+        for (unsigned moves = draw % 5; moves > 0; moves--) {
+            draw = draw * 1103515245 + 12345;
+            int i = (int)(draw / 65536 % MOVING);
+            cleanup_free char *group = xasprintf("g-%05d", i), *pod = xasprintf("p-%d", i);
+            if (here[i] && draw / 65536 % 4 == 0) {
+                world_pod_gone(w, pod);
+                world_group_gone(w, group);
+                waiting -= here[i];
+                here[i] = false;
+                continue;
+            }
+            set_priority(w, i, (int)(draw / 65536 % 7));
+            if (!here[i])
+                world_pod(w, pod, group, 1);
+            waiting += !here[i];
+            here[i] = true;
+        }
+        draw = draw * 1103515245 + 12345;
+        check_places(w, waiting);
+    }
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,6 +720,8 @@ int main(void)
         cmocka_unit_test(T10_devices_are_summed_where_they_are_offered),
         cmocka_unit_test(T10_a_look_into_a_large_cluster_costs_little),
         cmocka_unit_test(T10_explaining_expensive_members_costs_little),
+        cmocka_unit_test(T10_the_order_of_many_gangs_costs_little),
+        cmocka_unit_test(T10_places_follow_when_gangs_come_go_and_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
