@@ -40,7 +40,8 @@ struct gang_config {
     usec_t backoff_max;
     usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
     size_t max_holds;    /* calls held at once, over all gangs */
-    int64_t plan_work;   /* of a step, see plan_pass(): what is left is planned in the next */
+    int64_t plan_work;   /* of a step, see plan_pass(): what is left is planned in the next;
+                          * pods that sleep are woken with a part of it, see wake.c */
     size_t together;     /* so many refused pods wait: gangs commit together; 0: never */
     usec_t starvation;   /* a gang that waits so long has freed capacity kept for it; 0: never */
     bool strict_order;   /* nothing goes ahead of a waiting gang that comes before it */

@@ -16,9 +16,10 @@
 #define WAKES_PER_STEP 64
 #define WAKES_OF_EACH  8 /* of a namespace, before others of it */
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
-/* And with no more looks at nodes, of which each namespace has a share first: a millisecond. */
-#define WAKE_LOOKS         16000
-#define WAKE_LOOKS_OF_EACH 2000
+/* And with no more looks at nodes than a part of a step's work: 1 / WAKE_WORK of plan_work. Each
+ * namespace has 1 / WAKE_NAMESPACES of the looks before others have more. */
+#define WAKE_WORK       6
+#define WAKE_NAMESPACES 8
 /* By then a pod that was woken is bound, or was asked about. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
@@ -257,7 +258,7 @@ void nudge_timer_fired(struct gang_core *core, struct pod *pod)
 /* Woken in a step, and looks at nodes for that, by namespace. */
 struct wakes {
     int left;
-    int64_t looks;
+    int64_t looks, looks_of_each;
     struct map by_ns;    /* namespace -> how many */
     struct map looks_of; /* namespace -> looks */
 };
@@ -317,7 +318,7 @@ static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
 static bool had_share(struct wakes *w, const struct pod *pod)
 {
     return count(&w->by_ns, pod, 0) >= WAKES_OF_EACH ||
-           count(&w->looks_of, pod, 0) >= WAKE_LOOKS_OF_EACH;
+           (int64_t)count(&w->looks_of, pod, 0) >= w->looks_of_each;
 }
 
 /* In the order in which they were refused; true: some are left because of the shares alone. */
@@ -352,7 +353,8 @@ void wake_starved(struct gang_core *core)
     arm_wake(core);
     if (list_empty(&core->starved) || core->now < core->wake_rest || !round_begins(core))
         return;
-    struct wakes w = {WAKES_PER_STEP, WAKE_LOOKS, MAP_INIT, MAP_INIT};
+    int64_t looks = core->config.plan_work / WAKE_WORK + 1;
+    struct wakes w = {WAKES_PER_STEP, looks, looks / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
     if (wake_some(core, &w, /* in_shares= */ true))
         wake_some(core, &w, /* in_shares= */ false);
     map_done(&w.by_ns);

@@ -141,7 +141,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(HOPE, "assemble", T_TIME, "config: assembleSeconds (0 unless said)")                         \
     X(HOLDS, "holds", T_NUMBER, "config: maxHolds")                                                \
     X(STARVE, "starvation", T_TIME, "config: starvationSeconds")                                   \
-    X(SLOW, "slow", T_FLAG, "config: a step plans one gang")                                       \
+    X(SLOW, "slow", T_FLAG, "config: a step plans one gang, wakes one pod")                        \
     X(STRICT, "strict", T_FLAG, "config: strictOrder")                                             \
     X(EVICT, "evict", T_FLAG, "config: onFailedCommit evict")                                      \
     X(REQUEUE, "requeue", T_FLAG, "config: belowMinimum requeue")                                  \
