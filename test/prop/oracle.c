@@ -558,7 +558,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         int64_t mine[NODES][RESOURCES];
         less_promised(m, family, left, mine);
         if (fits(&ask, mine) &&
-            (seen.state[g] == GANG_RECOVERING || resources_free(m, family, left)) &&
+            (seen.state[g] == GANG_RECOVERING || resources_free(m, family, mine)) &&
             !oracle_back(m, g).pauses && !oracle_back(m, g).heeds)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
