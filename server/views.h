@@ -10,7 +10,7 @@
 #include "server/history.h"
 
 /* Items of a page at most, and where nobody asks for fewer. */
-#define VIEWS_PAGE 500
+#define VIEWS_PAGE 250
 
 /*
  * Lists, a page at a time: {"gangs":[…],"metadata":{…}}, with "continue" in metadata where there is
