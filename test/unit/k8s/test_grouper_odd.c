@@ -240,7 +240,7 @@ static void an_owner_that_grows_while_its_group_is_made_is_followed(void **state
     lists_rays(x, RAY_OF("1", "2"));
     answers(x, MAKE, 201, "{}");
     show_pod(x, POD_OF("o", "uop", "apiVersion: ray.io/v1, kind: RayCluster", "other", "uo", ""));
-    until(x, count(x, W_RAYS) == 1);
+    until(x, count(x, W_RAYS) == 1 && count(x, MAKE) == 1);
 
     answers(x, RAY, 200, RAY_OF("1", "2"));
     fake_answer_late(x->w->api, MAKE, 201, "{}");
