@@ -96,20 +96,25 @@ static int lowest_member(const struct model *m, uint32_t family)
     return lowest;
 }
 
-/* The highest priority that a gang with a place on the node may have. */
-static int highest_on(const struct model *m, int n)
+/* The highest priority that a gang with one of the places on the node may have; a place that is
+ * hoped for may be of any gang. */
+static int highest_on(const struct model *m, int n, int64_t places)
 {
-    int highest = INT32_MIN;
+    int of_places = INT32_MIN, of_all = INT32_MIN;
     for (int p = 0; p < PODS; p++) {
         int g = m->pods[p].exists ? pod_group(&m->pods[p]) : -1;
         if (m->pods[p].dirty == CHANGED)
             return INT32_MAX;
-        if (g < 0 || oracle_place(m, p).node != n)
+        if (g < 0)
             continue;
         int lowest = lowest_member(m, family_of(m, g));
-        highest = lowest > highest ? lowest : highest;
+        of_all = lowest > of_all ? lowest : of_all;
+        if (oracle_place(m, p).node != n)
+            continue;
+        of_places = lowest > of_places ? lowest : of_places;
+        places--;
     }
-    return highest;
+    return places > 0 ? of_all : of_places;
 }
 
 static bool preempts_now(const struct model *m)
@@ -130,7 +135,7 @@ void oracle_promises(struct model *m, int n, const int64_t all[RESOURCES],
         charged |= used[r] > m->used[n][r];
     }
     if (grew && !charged && !m->nodes[n].dirty && !preempts_now(m)) {
-        promised(m, n, highest_on(m, n), /* sure= */ true, sum);
+        promised(m, n, highest_on(m, n, reserved[R_PODS]), /* sure= */ true, sum);
         for (int r = 0; r < R_PORT; r++)
             over |= reserved[r] > m->reserved[n][r] && sum[r] > 0 &&
                     all[r] - used[r] - reserved[r] < sum[r];
