@@ -496,8 +496,10 @@ void clear_nominations(struct gang_core *core, struct gang *gang);
 void starve(struct gang_core *core, struct pod *pod);
 void wake_starved(struct gang_core *core);
 void wake_timer_fired(struct gang_core *core);
-/* It is awake: filter was asked about it, the watch shows its nomination, or it is bound. */
+/* It is awake: filter was asked about it. */
 void nudge_end(struct gang_core *core, struct pod *pod);
+/* It is awake: the watch shows its nomination, or it is bound. */
+void nudge_arrived(struct gang_core *core, struct pod *pod);
 void nudge_timer_fired(struct gang_core *core, struct pod *pod);
 
 /* ---- gates.c ---- */

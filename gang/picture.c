@@ -574,7 +574,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if (pod->slot)
         node_crowd(core, pod->slot->node);
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
-        nudge_end(core, pod);
+        nudge_arrived(core, pod);
     if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
         pod->queued = core->now;
     overlook_seen(core, pod, old);

@@ -66,6 +66,15 @@ void nudge_end(struct gang_core *core, struct pod *pod)
     timer_stop(core, pod_timer(pod, TIMER_NUDGE));
 }
 
+void nudge_arrived(struct gang_core *core, struct pod *pod)
+{
+    if (pod->nudges) { /* late: it was to be written again */
+        pod_reject(core, pod, false);
+        list_remove(&pod->in_starved);
+    }
+    nudge_end(core, pod);
+}
+
 /* The pod sleeps until what was written arrives. */
 static void nudge_begin(struct gang_core *core, struct pod *pod)
 {
