@@ -23,9 +23,6 @@ int decode_metadata(const json_t *object, const char *kind, struct decoded_metad
 int64_t decode_version(const struct decoded_metadata *meta);
 /* The PodGroup that a pod is in, what it declares of it, and its part there. f->ns is set. */
 void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct gang_pod_facts *f);
-/* One entry of matchExpressions, or (on_name) of a node selector's matchFields. */
-int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
-                       struct err *err);
 /* A LabelSelector (matchLabels, matchExpressions) into an empty term; absent and {} select all. */
 int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err);
 /* The nodeSelectorTerms of a NodeSelector (NULL: none); what was read is the caller's also after an

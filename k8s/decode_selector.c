@@ -19,8 +19,8 @@ static int decode_operator(const char *text, enum gang_match_op *ret, struct err
                    text ? text : "");
 }
 
-int decode_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
-                       struct err *err)
+static int read_requirement(const json_t *json, bool on_name, struct gang_requirement *r,
+                            struct err *err)
 {
     const char *op_text = NULL;
     const json_t *values = NULL;
@@ -44,6 +44,24 @@ int decode_requirement(const json_t *json, bool on_name, struct gang_requirement
     return 0;
 }
 
+/* One entry of matchExpressions, or (on_name) of a node selector's matchFields. What was read of
+ * one that cannot be read as a whole is no part of the term. */
+static int decode_requirement(const json_t *json, bool on_name, struct gang_term *term,
+                              struct err *err)
+{
+    struct gang_requirement r = {.key = NULL};
+    int ret = read_requirement(json, on_name, &r, err);
+    if (ret == 0) {
+        term->items[term->n++] = r;
+        return 0;
+    }
+    while (r.n_values > 0)
+        free(r.values[--r.n_values]);
+    free(r.values);
+    free(r.key);
+    return ret;
+}
+
 static int decode_term(const json_t *json, struct gang_term *term, struct err *err)
 {
     static const char *const names[2] = {"matchExpressions", "matchFields"};
@@ -55,8 +73,7 @@ static int decode_term(const json_t *json, struct gang_term *term, struct err *e
         xcalloc(json_array_size(lists[0]) + json_array_size(lists[1]), sizeof *term->items);
     for (size_t l = 0; l < 2; l++)
         for (size_t i = 0; i < json_array_size(lists[l]); i++)
-            if (decode_requirement(json_array_get(lists[l], i), l == 1, &term->items[term->n++],
-                                   err) < 0)
+            if (decode_requirement(json_array_get(lists[l], i), l == 1, term, err) < 0)
                 return err_wrap(err, "%s[%zu]", names[l], i);
     return 0;
 }
@@ -116,9 +133,9 @@ int decode_label_selector(const json_t *selector, struct gang_term *term, struct
             return -1;
     }
     for (size_t i = 0; i < json_array_size(expressions); i++) {
-        struct gang_requirement *r = &term->items[term->n++];
-        if (decode_requirement(json_array_get(expressions, i), /* on_name= */ false, r, err) < 0)
+        if (decode_requirement(json_array_get(expressions, i), /* on_name= */ false, term, err) < 0)
             return err_wrap(err, "matchExpressions[%zu]", i);
+        const struct gang_requirement *r = &term->items[term->n - 1];
         if (r->op == MATCH_GT || r->op == MATCH_LT)
             return err_set(err, ERR_INVALID,
                            "matchExpressions[%zu]: operator must be In, NotIn, Exists or "
