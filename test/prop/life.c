@@ -88,7 +88,7 @@ static void list_everything(struct model *m)
         struct pod_truth *t = &m->pods[p];
         t->charged = NOT_CHARGED;
         t->shown = t->learnt = t->ghost = t->lift_asked = false;
-        t->named = t->ours = -1;
+        t->named = t->ours = t->rewritten = -1;
         t->asked_at = 0;
         t->inherited = t->nominated >= 0;
         model_let(m, p, t->exists && t->node < 0 ? UINT32_MAX : 0);

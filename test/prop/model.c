@@ -79,6 +79,7 @@ struct model *model_new(void (*fail)(struct model *, const char *, const char *)
                                         .named = -1,
                                         .shown_nominated = -1,
                                         .ours = -1,
+                                        .rewritten = -1,
                                         .sent_to = -1,
                                         .picked = -1,
                                         .charged_node = -1,
@@ -463,6 +464,7 @@ static void see_nomination(struct model *m, const struct gang_effect *e, size_t 
     oracle_nominated(m, p, n);
     if (m->pods[p].shown_nominated != n || m->pods[p].nominated != n || !oracle_single(m, p))
         m->pods[p].ours = n; /* else it only wakes the pod */
+    m->pods[p].rewritten = m->pods[p].shown_nominated == n ? n : -1;
     m->pods[p].steered |= n >= 0;
     if (n >= 0 && lost && !m->calm && ++m->namings % (lost + 1) == 0) {
         m->pods[p].named = -1; /* it may be written again */

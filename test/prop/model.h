@@ -51,8 +51,9 @@ struct pod_truth {
     bool inherited;      /* by an earlier life of muster, and nothing came between */
     bool steered;        /* muster has nominated it once */
     int shown_nominated; /* the same, as the watch, or a call, has shown it last; -1 */
-    int ours;  /* where this core has written it, and nobody else may have meant the same; -1 */
-    int named; /* where this core has, if nothing came between; -1 */
+    int ours;      /* where this core has written it, and nobody else may have meant the same; -1 */
+    int rewritten; /* where this core has written what it took for kube-scheduler's word; -1 */
+    int named;     /* where this core has, if nothing came between; -1 */
     usec_t named_at; /* and when */
     bool named_now;  /* in this step */
     bool overtaken;  /* and the watch has shown, with it, what was before */

@@ -390,6 +390,7 @@ static void do_pod(struct model *m, const struct op *op)
                             .named = -1,
                             .shown_nominated = -1,
                             .ours = -1,
+                            .rewritten = -1,
                             .sent_to = -1,
                             .picked = -1,
                             .charged = was.charged,

@@ -655,8 +655,9 @@ static void check_overlooked(struct model *m)
     }
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
-        if (seen.is[p] && !t->overlooked && t->exists && t->asked && t->asked_at > t->placed_at &&
-            m->now < t->asked_at + model_config(m).hold && !op_has(&t->spec, A_BARRED))
+        if (seen.is[p] && !t->overlooked && t->exists && t->dirty != CHANGED && t->asked &&
+            t->asked_at > t->placed_at && m->now < t->asked_at + model_config(m).hold &&
+            !op_has(&t->spec, A_BARRED))
             model_fail(m, "overlooked", "p%d is overlooked, muster was asked about it just now", p);
         t->overlooked = seen.is[p];
         if (seen.place[p] && seen.place[p] != t->place)

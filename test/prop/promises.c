@@ -26,9 +26,10 @@ static bool is_promised(const struct model *m, int p, int n, bool sure)
     const struct pod_truth *t = &m->pods[p];
     bool there = t->shown_nominated == n;
     there = sure ? there && t->nominated == n : there || t->nominated == n;
-    return t->exists && t->shown && there && t->ours != n && t->node < 0 &&
-           t->charged == NOT_CHARGED && !t->deleting && !pod_finished(t) && !pod_gated(t) &&
-           !op_has(&t->spec, A_FOREIGN) && oracle_single(m, p);
+    bool ours = t->ours == n && (sure || t->rewritten != n);
+    return t->exists && t->shown && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
+           !t->deleting && !pod_finished(t) && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
+           oracle_single(m, p);
 }
 
 int family_least(const struct model *m, uint32_t family)
@@ -158,6 +159,7 @@ struct seen {
     int priority; /* of the pod */
     int keeper;
     const char *name;
+    bool counted[PODS]; /* a parent PodGroup shows the members of its children, too */
 };
 
 static void see_amount(void *arg, const char *resource, int64_t all, int64_t used, int64_t reserved)
@@ -178,9 +180,11 @@ static void see_member(void *arg, const struct gang_member_view *v)
     int64_t need[RESOURCES];
     if (!v->slot || strcmp(v->slot, s->node) != 0 || strcmp(v->state, "Held") == 0)
         return;
-    pod_needs(&s->m->pods[atoi(v->facts->name + 1)], need);
-    for (int r = 0; r < RESOURCES; r++)
+    int p = atoi(v->facts->name + 1);
+    pod_needs(&s->m->pods[p], need);
+    for (int r = 0; r < RESOURCES && !s->counted[p]; r++)
         s->left[r] += need[r];
+    s->counted[p] = true;
 }
 
 static int priority_of(const struct model *m, const struct gang_view *v)
