@@ -44,8 +44,8 @@ static int read_requirement(const json_t *json, bool on_name, struct gang_requir
     return 0;
 }
 
-/* One entry of matchExpressions, or (on_name) of a node selector's matchFields. What was read of
- * one that cannot be read as a whole is no part of the term. */
+/* One entry of matchExpressions, or (on_name) of a node selector's matchFields. An entry that
+ * cannot be read is left out of the term. */
 static int decode_requirement(const json_t *json, bool on_name, struct gang_term *term,
                               struct err *err)
 {
