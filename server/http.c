@@ -474,7 +474,7 @@ static char *socket_address(int fd)
     return xasprintf(sa.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-static struct MHD_Daemon *start_library(struct http *h, const struct http_options *o)
+static struct MHD_Daemon *start_library(struct http *h, const struct http_options *o, int fd)
 {
     struct MHD_OptionItem pool[] = {{MHD_OPTION_THREAD_POOL_SIZE, (intptr_t)o->threads, NULL},
                                     {MHD_OPTION_END, 0, NULL}};
@@ -483,7 +483,7 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
     return MHD_start_daemon(
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL,
         on_request, h, MHD_OPTION_EXTERNAL_LOGGER, on_library_log, NULL, MHD_OPTION_LISTEN_SOCKET,
-        h->listen_fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT,
+        fd, MHD_OPTION_ARRAY, pool, MHD_OPTION_CONNECTION_LIMIT,
         o->connection_limit + HTTP_SPARE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)CONN_IDLE_SECONDS,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_NOTIFY_COMPLETED, on_completed, h,
@@ -492,8 +492,6 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
 
 static struct http *http_free(struct http *h)
 {
-    if (h->listen_fd >= 0)
-        close(h->listen_fd);
     conns_done(&h->conns);
     free_spares(&h->small);
     free_spares(&h->large);
@@ -510,7 +508,6 @@ struct http *http_open(const struct http_options *o, struct err *err)
     if (fd < 0)
         return NULL;
     struct http *h = xcalloc(1, sizeof *h);
-    h->listen_fd = fd;
     h->address = socket_address(fd);
     h->body_limit = o->body_limit;
     h->memory = o->memory;
@@ -528,12 +525,12 @@ struct http *http_open(const struct http_options *o, struct err *err)
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&h->sent, &attr);
     pthread_condattr_destroy(&attr);
-    h->daemon = start_library(h, o);
+    h->daemon = start_library(h, o, fd);
     if (!h->daemon) {
         err_errno(err, "start the HTTP listener on %s", o->listen);
+        close(fd);
         return http_free(h);
     }
-    h->listen_fd = -1;
     return h;
 }
 

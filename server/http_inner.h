@@ -66,7 +66,6 @@ struct spares {
 
 struct http {
     struct MHD_Daemon *daemon;
-    int listen_fd; /* -1 once the library has it */
     char *address;
     struct conns conns;
 
