@@ -509,8 +509,11 @@ bool gate_opens(const struct gang_core *core, const struct pod *pod);
 bool gate_is_closed(const struct pod *pod);
 /* To be called when the facts of a pod came: `was`, `is` gated. */
 void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is);
-/* A pod of no gang: lifts its gate, or sees to it that it is told why not. */
-void gate_alone(struct gang_core *core, struct pod *pod);
+/* Notes a pod of no gang for gates_of_lone(). */
+void gate_touch(struct gang_core *core, struct pod *pod);
+/* Pods of no gang: lifts their gates, or sees to it that they are told why not. Only when a step
+ * has taken all facts: a later one may make the pod a member. */
+void gates_of_lone(struct gang_core *core);
 /* The same for the members of a gang about which something changed; after gang_count(). */
 void gates_of(struct gang_core *core, struct gang *gang);
 void gate_timer_fired(struct gang_core *core, struct pod *pod);

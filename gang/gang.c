@@ -43,6 +43,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->sent);
     list_init(&core->passing);
     list_init(&core->shunning);
+    list_init(&core->lone);
     list_init(&core->stale_spaces);
     core->told_gen = 1;
     core->wake.kind = TIMER_WAKE;
@@ -147,8 +148,6 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
             happened(core, gang, HAPPENING_RESTART);
             gang_touch(core, gang);
         }
-        map_for_each (e, &core->pods)
-            gate_alone(core, e->value);
         break;
     case GANG_EV_WATCH:
         take_watch(core, ev->watch.of, ev->watch.behind);
@@ -288,6 +287,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     if (core->synced && !core->stopping) {
         wake_starved(core);
         steer_unasked(core);
+        gates_of_lone(core);
     }
     tell(core);
     order_settle(core);

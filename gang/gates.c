@@ -91,10 +91,20 @@ static void look(struct gang_core *core, struct pod *pod, bool due)
     }
 }
 
-void gate_alone(struct gang_core *core, struct pod *pod)
+void gate_touch(struct gang_core *core, struct pod *pod)
 {
-    if (!pod->gang)
+    list_remove(&pod->in_lone);
+    if (!pod->gang && gate_is_closed(pod))
+        list_push(&core->lone, &pod->in_lone);
+}
+
+void gates_of_lone(struct gang_core *core)
+{
+    while (!list_empty(&core->lone)) {
+        struct pod *pod = CONTAINER_OF(core->lone.next, struct pod, in_lone);
+        list_remove(&pod->in_lone);
         look(core, pod, /* due= */ false);
+    }
 }
 
 void gate_timer_fired(struct gang_core *core, struct pod *pod)

@@ -239,7 +239,7 @@ struct pod {
     struct gang *gang;   /* of the group; NULL: ordinary */
     struct unit *unit;   /* where it counts there */
     struct list in_gang, in_node, in_shape, in_starved, in_woken, in_unasked;
-    struct list in_nominated, in_promised, in_passing, in_shunning;
+    struct list in_nominated, in_promised, in_passing, in_shunning, in_lone;
     struct list in_space; /* of the members of its namespace, see labels.c */
     uint64_t shuns_as;    /* its number in core->shunning, */
     uint64_t unshunned;   /* of which none of the first so many keeps it away */
@@ -605,6 +605,7 @@ struct gang_core {
     struct list passing;  /* pods that filter let through, and that are not at bind yet */
     size_t pass_words;    /* in the bits of all of them, at most PASS_WORDS_MAX */
     struct list shunning; /* pods on nodes that may keep others away from wider domains */
+    struct list lone;     /* gated pods of no gang that changed since their gates were looked at */
     uint64_t shunnings;   /* numbers given to them so far; the last in the list has the highest */
     struct model model;
     struct turn turns[TURNS_MAX];

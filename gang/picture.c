@@ -372,6 +372,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_promised);
     list_init(&pod->in_passing);
     list_init(&pod->in_shunning);
+    list_init(&pod->in_lone);
     list_init(&pod->in_space);
     for (int i = 0; i < POD_TIMERS; i++) {
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
@@ -413,6 +414,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     promise_end(core, pod);
     passing_end(core, pod);
     list_remove(&pod->in_shunning);
+    list_remove(&pod->in_lone);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
     pod_reject(core, pod, false);
@@ -635,8 +637,7 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
     }
     if (pod->gang)
         gang_touch(core, pod->gang);
-    else if (core->synced && !core->stopping)
-        gate_alone(core, pod);
+    gate_touch(core, pod);
 }
 
 /* kube-scheduler asks about no pod that has a node or has ended. */
