@@ -605,16 +605,20 @@ usec_t gang_pause(const struct gang_core *core, struct gang *gang)
     return jittered(gang, pause);
 }
 
-/* Releases all; the next attempt begins after a pause, or when room grows. */
+/* Releases all; the next attempt begins after a pause. Where room was all that the gang lacked, it
+ * begins at once when room grows. A gang that had its places lacked something else: two such gangs
+ * would else take one room in turn, and nobody behind them would ever get it. */
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
+    bool had_room = gang->n_slots > 0;
     end_hope(core, gang);
     overlook_missed(gang);
     plan_drop(core, gang, gang->reason.code);
     unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     gang->retry = false;
-    gang->tried = core->clock; /* its own release is no reason to try again at once */
+    /* Its own release is no reason to try again. */
+    gang->tried = had_room ? UINT64_MAX : core->clock;
     timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + gang_pause(core, gang));
 }
 

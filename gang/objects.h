@@ -433,8 +433,8 @@ struct gang {
     uint32_t happened;                 /* what, a bit each, */
     enum gang_state began;             /* and the state it was in before */
     bool retry;                        /* to be planned whatever the ledger says */
-    uint64_t tried;                    /* core->clock when planning last failed */
-    usec_t tried_at;                   /* when a plan was last looked for; 0: never */
+    uint64_t tried;  /* core->clock when planning last failed; UINT64_MAX: more room is no help */
+    usec_t tried_at; /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
     int whole_at;      /* what it needed when it was last whole */
     bool capped;       /* later members were refused by the maximum */

@@ -309,13 +309,14 @@ static int place_expected(struct gang_core *core, struct trial *t, struct unit *
     return given;
 }
 
-/* Gives slots to wanted members in the order of the trial, or backward. */
+/* Gives slots to wanted members in the order of the trial, or to all of them backward. */
 static void place_members(struct gang_core *core, struct trial *t, int *want, bool backward,
-                          bool of_any)
+                          bool missed, bool of_any)
 {
     for (size_t i = 0; *want > 0 && i < t->n; i++) {
         struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
-        bool may = !pod->slot && !unit_at_maximum(pod->unit);
+        bool in_turn = backward || missed == (pod->missed && !pod->pinned);
+        bool may = in_turn && !pod->slot && !unit_at_maximum(pod->unit);
         struct unit *wants = may ? wanting(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, t, pod) : NULL;
         if (node) {
@@ -334,8 +335,11 @@ static bool place_needed(struct gang_core *core, struct trial *t, int want, bool
     core->trial++;
     t->culprit = NULL;
     queue_forget(&t->queue);
-    place_members(core, t, &want, backward, false);
-    place_members(core, t, &want, backward, true);
+    /* Whoever missed the last attempt comes last, also behind members of units not chosen. */
+    place_members(core, t, &want, backward, /* missed= */ false, /* of_any= */ false);
+    place_members(core, t, &want, backward, /* missed= */ false, /* of_any= */ true);
+    place_members(core, t, &want, backward, /* missed= */ true, /* of_any= */ false);
+    place_members(core, t, &want, backward, /* missed= */ true, /* of_any= */ true);
     if (want > 0 && t->gang->hoping)
         want -= place_expected(core, t, t->gang->root);
     return want == 0;
