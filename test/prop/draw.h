@@ -57,7 +57,8 @@
     X(BARS, 20)                                                                                    \
     X(BEYOND, 15)                                                                                  \
     X(PICKY, 15)                                                                                   \
-    X(SLOW, 15)
+    X(SLOW, 15)                                                                                    \
+    X(UNREAD, 15)
 
 enum feature {
 #define X(id, percent) F_##id,

@@ -91,6 +91,10 @@ static struct gang_group_facts *group_facts(const struct op *spec, int g)
 {
     struct gang_group_facts *f = gang_group_facts_new();
     f->ref = facts_ref(g);
+    if (op_has(spec, A_UNREAD)) {
+        f->invalid = xstrdup("it cannot be read: number out of range");
+        return f;
+    }
     f->min_member = op_get(spec, A_MIN, 0);
     f->max_member = op_get(spec, A_MAX, 0);
     add_subgroups(f, spec);

@@ -69,7 +69,7 @@ static int subgroups_of(const struct op *spec)
 static bool spec_valid(const struct op *spec)
 {
     int min = op_get(spec, A_MIN, 0), max = op_get(spec, A_MAX, 0);
-    return min >= 0 && max >= 0 &&
+    return !op_has(spec, A_UNREAD) && min >= 0 && max >= 0 &&
            (!max || (max >= min && !subgroups_of(spec) && !op_has(spec, A_SPLIT))) &&
            op_get(spec, A_SUBS, 0) <= subgroups_of(spec) && op_get(spec, A_SPLIT, 1) >= 0;
 }

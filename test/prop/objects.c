@@ -337,8 +337,10 @@ static void do_node(struct model *m, const struct op *op)
 
 static void do_group(struct model *m, const struct op *op)
 {
+    struct op unread = op_make(OP_GROUP, 'g', op->subject); /* what else it says is lost */
+    op_set(&unread, A_UNREAD, 1);
     group_excuse(m, op->subject);
-    set_object(m, op);
+    set_object(m, op_has(op, A_UNREAD) ? &unread : op);
     group_excuse(m, op->subject); /* a minimum that moves makes another gang of it */
     changed(m, 'g', op->subject, op);
 }

@@ -89,6 +89,7 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(TIMEOUT, "timeout", T_TIME, "group: scheduleTimeoutSeconds")                                 \
     X(PRIO, "priority", T_NUMBER, "pod, group: its priority; class: its value")                    \
     X(BYCLASS, "class", T_CLASS, "group: its PriorityClass")                                       \
+    X(UNREAD, "unreadable", T_FLAG, "group: muster can read who it is, and nothing else of it")    \
     X(PARENT, "parent", T_GROUP, "group: the group it is a child of")                              \
     X(BUNDLE, "with", T_GROUPS, "group: placed together with these")                               \
     X(SUBA, "a", T_NUMBER, "group: subgroup a with this minimum")                                  \

@@ -122,7 +122,9 @@ void oracle_nominations(struct model *m)
         if (!now || t->named < 0 || t->picked >= 0 || !is_known_member(t))
             continue; /* it went on, to where it is offered, in the same step */
         struct place place = oracle_place(m, p);
-        if (place.node != t->named && !(place.node < 0 && passes_singly(place.state)))
+        bool none = place.node < 0; /* it passes singly, or the next step plans for it */
+        if (place.node != t->named &&
+            !(none && (passes_singly(place.state) || gang_core_plans_left(m->core))))
             model_fail(m, "nominated", "p%d is nominated to n%d, its place is on n%d", p, t->named,
                        place.node);
     }

@@ -27,6 +27,8 @@ static bool is_promised(const struct model *m, int p, int n, bool sure)
     bool there = t->shown_nominated == n;
     there = sure ? there && t->nominated == n : there || t->nominated == n;
     bool ours = t->ours == n && (sure || t->rewritten != n);
+    if (sure && m->namings && t->ours >= 0 && t->ours != n)
+        return false; /* muster has written another, which may be lost */
     return t->exists && t->shown && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
            !t->deleting && !pod_finished(t) && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
            oracle_single(m, p);
@@ -181,6 +183,8 @@ static void see_member(void *arg, const struct gang_member_view *v)
     if (!v->slot || strcmp(v->slot, s->node) != 0 || strcmp(v->state, "Held") == 0)
         return;
     int p = atoi(v->facts->name + 1);
+    if (s->m->pods[p].dirty == CHANGED)
+        return; /* the slot is of what it needed before */
     pod_needs(&s->m->pods[p], need);
     for (int r = 0; r < RESOURCES && !s->counted[p]; r++)
         s->left[r] += need[r];
