@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* T10: looking in a page at a time shows everything once, in order, for a bounded price each. */
 #include <stdio.h>
-#include <time.h>
 
 #include "gang/core.h"
+#include "test/lib/cost.h"
 #include "test/lib/world.h"
 
 struct seen {
@@ -234,16 +234,7 @@ enum { NODES = 500, IS_FAST = 0 };
 enum { NODES = 5000, IS_FAST = 1 };
 #endif
 enum { PODS = NODES * 8, WAITING = NODES / 4, GANG_OF = 8, LARGE = PODS / 10, ROUNDS = 5 };
-/* What the API may cost the core in a turn. The gate allows slow machines a multiple of it. */
-#define TURN_MS 5.0
-#define IN_GATE 4
-
-static double cpu_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
-}
+#define TURN_MS 5.0 /* what the API may cost the core in a turn */
 
 static struct gang_event a_pod(int i, const char *group, const char *node)
 {
@@ -395,13 +386,13 @@ static void T10_a_look_into_a_large_cluster_costs_little(void **state)
         double best = 1e9;
         for (int round = 0; round < ROUNDS; round++) {
             tick(w);
-            double begin = cpu_ms();
+            double begin = cost_ms();
             looks[i].look(w);
-            double ms = cpu_ms() - begin;
+            double ms = cost_ms() - begin;
             best = ms < best ? ms : best;
         }
         print_message("%-14s %6.2f ms\n", looks[i].what, best);
-        if (IS_FAST && best > TURN_MS * IN_GATE)
+        if (IS_FAST && best > cost_limit(TURN_MS))
             fail_msg("%s: %.1f ms", looks[i].what, best);
     }
     world_free(w);
@@ -530,9 +521,9 @@ static void add_dressed(struct world *w, const char *group, void (*dress)(struct
 static double explain_ms(struct world *w, const char *group, struct gang_explained *ret)
 {
     struct gang_ref ref = {large.api_group, large.ns, (char *)(uintptr_t)group};
-    double begin = cpu_ms();
+    double begin = cost_ms();
     assert_true(gang_core_explain(w->core, &ref, ret));
-    return cpu_ms() - begin;
+    return cost_ms() - begin;
 }
 
 static void T10_explaining_expensive_members_costs_little(void **state)
@@ -573,7 +564,7 @@ static void T10_explaining_expensive_members_costs_little(void **state)
     }
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         print_message("%-14s %6.2f ms\n", rows[i].what, best[i]);
-        if (IS_FAST && best[i] > TURN_MS * IN_GATE)
+        if (IS_FAST && best[i] > cost_limit(TURN_MS))
             fail_msg("explaining members with %s: %.1f ms", rows[i].what, best[i]);
     }
     world_free(w);
@@ -610,9 +601,9 @@ static double order_ms(struct world *w)
 {
     struct seen seen = {0};
     tick(w);
-    double begin = cpu_ms();
+    double begin = cost_ms();
     assert_true(gang_core_one_gang(w->core, "ns-00000", "g-00000", "test", see_gang, &seen));
-    double ms = cpu_ms() - begin;
+    double ms = cost_ms() - begin;
     buf_done(&seen.names);
     return ms;
 }
@@ -633,7 +624,7 @@ static void T10_the_order_of_many_gangs_costs_little(void **state)
             best = ms < best ? ms : best;
         }
         print_message("%5d namespaces %6.2f ms, first %6.2f ms\n", namespaces[i], best, first);
-        if (IS_FAST && (best > TURN_MS * IN_GATE || best > first * 2 / 3))
+        if (IS_FAST && (best > cost_limit(TURN_MS) || best > first * 2 / 3))
             fail_msg("%d namespaces: %.1f ms, the first time %.1f ms", namespaces[i], best, first);
         world_free(w);
     }

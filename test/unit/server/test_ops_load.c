@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "test/lib/cost.h"
 #include "test/unit/server/client.h"
 #include "test/unit/server/served.h"
 
@@ -21,9 +22,7 @@ enum { NODES = 500, IS_FAST = 0 };
 enum { NODES = 5000, IS_FAST = 1 };
 #endif
 enum { PODS = NODES * 10, GANG_OF = 8, WAITING = NODES / 5, CLIENTS = 256, ROUNDS = 5 };
-/* What the API may cost the core in a turn. The gate allows slow machines a multiple of it. */
-#define TURN_NS INT64_C(5000000)
-#define IN_GATE 4
+#define TURN_NS 5e6 /* what the API may cost the core in a turn */
 /* A probe, or a call, of one that waits for nobody. */
 #define SOON (2 * USEC_PER_SEC)
 
@@ -152,7 +151,7 @@ static void T10_many_questions_at_once_keep_nobody_waiting(void **state)
                   (double)longest_call / 1e3);
     assert_true(longest_probe < SOON);
     assert_true(longest_call < SOON);
-    if (IS_FAST && best > TURN_NS * IN_GATE)
+    if (IS_FAST && (double)best > cost_limit(TURN_NS))
         fail_msg("a turn takes %.1f ms", (double)best / 1e6);
 }
 
