@@ -112,6 +112,28 @@ static void T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge(void **state
     world_free(w);
 }
 
+static size_t pods_not_read_whole(const struct world *w)
+{
+    struct gang_stats s;
+    gang_core_stats(w->core, &s);
+    return s.invalid;
+}
+
+static void T06_pods_that_are_not_read_whole_are_counted(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n0", 8);
+    world_pod_set(w, invalid_pod("p0", NULL, 1));
+    world_pod_set(w, invalid_pod("p1", NULL, 1));
+    assert_int_equal(pods_not_read_whole(w), 2);
+    world_pod(w, "p0", NULL, 1); /* it can be read now */
+    assert_int_equal(pods_not_read_whole(w), 1);
+    world_pod_gone(w, "p1");
+    assert_int_equal(pods_not_read_whole(w), 0);
+    world_free(w);
+}
+
 /* Its rules may concern a member there: each is to come to bind. */
 static void T06_the_express_lane_stays_off_a_node_with_such_a_pod(void **state)
 {
@@ -159,6 +181,7 @@ int main(void)
         cmocka_unit_test(T04_a_later_member_beyond_a_bound_passes_singly),
         cmocka_unit_test(T06_a_pod_of_thousands_of_resources_is_charged),
         cmocka_unit_test(T06_a_pod_that_cannot_be_read_any_more_keeps_its_charge),
+        cmocka_unit_test(T06_pods_that_are_not_read_whole_are_counted),
         cmocka_unit_test(T06_the_express_lane_stays_off_a_node_with_such_a_pod),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -214,6 +214,32 @@ static void T13_selector_and_cordon_hold_at_bind(void **state)
     world_free(w);
 }
 
+static void T13_the_reach_of_its_volumes_holds_at_bind(void **state)
+{
+    (void)state;
+    for (int reached = 0; reached < 2; reached++) {
+        struct world *w = two_nodes();
+        struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
+        f->claims = xcalloc(1, sizeof *f->claims);
+        f->claims[f->n_claims++] = xstrdup("c");
+        f->has_pvc = true;
+        world_pod_set(w, f);
+        world_filter(w, "p");
+        struct gang_claim_facts *claim = gang_claim_facts_new();
+        claim->ns = xstrdup("default");
+        claim->name = xstrdup("c");
+        claim->bound = true;
+        claim->limited = !reached; /* without a term: to no node */
+        world_step(w, &(struct gang_event){.kind = GANG_EV_CLAIM_SET, .claim = claim}, 1);
+        uint64_t id = world_bind(w, "p", "n0");
+        if (reached)
+            assert_true(world_binding(w, "p@n0"));
+        else
+            assert_turned_away(w, id, "volume");
+        world_free(w);
+    }
+}
+
 static void T13_rules_that_kube_scheduler_runs_without_do_not_hold(void **state)
 {
     (void)state;
@@ -249,15 +275,24 @@ static void T13_a_pod_of_another_scheduler_is_not_bound(void **state)
 static void T13_who_was_there_at_the_start_may_have_passed_before(void **state)
 {
     (void)state;
-    for (int late = 0; late < 2; late++) {
+    static const struct {
+        bool volumes, late;
+        usec_t after;
+    } rows[] = {{false, false, SECONDS(59)},
+                {false, true, SECONDS(60)},
+                {true, false, SECONDS(659)},
+                {true, true, SECONDS(660)}};
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
         struct world *w = world_new_with(gang_config_default(), false);
         world_node(w, "n0", 4);
-        world_pod(w, "p", NULL, 1);
+        struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
+        f->has_pvc = rows[i].volumes;
+        world_pod_set(w, f);
         world_wait(w, SECONDS(100)); /* a long list */
         world_sync(w);
-        world_wait(w, late ? SECONDS(60) : SECONDS(59));
+        world_wait(w, rows[i].after);
         uint64_t id = world_bind(w, "p", "n0");
-        if (late)
+        if (rows[i].late)
             assert_turned_away(w, id, "filter has not let");
         else
             assert_true(world_binding(w, "p@n0"));
@@ -378,6 +413,7 @@ int main(void)
         cmocka_unit_test(T13_a_node_made_anew_is_not_the_one_that_passed),
         cmocka_unit_test(T13_the_pods_own_rules_hold_at_bind),
         cmocka_unit_test(T13_selector_and_cordon_hold_at_bind),
+        cmocka_unit_test(T13_the_reach_of_its_volumes_holds_at_bind),
         cmocka_unit_test(T13_rules_that_kube_scheduler_runs_without_do_not_hold),
         cmocka_unit_test(T13_a_pod_of_another_scheduler_is_not_bound),
         cmocka_unit_test(T13_who_was_there_at_the_start_may_have_passed_before),
