@@ -286,8 +286,9 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
     if (!own_call)
         vouch(core, pod, ev);
     int at = member_on_offer(core, pod, ev, own_call);
-    bool declined = pod->declined;
-    pod->declined = own_call && at < 0;
+    const struct node *tried = nominated ? node_by_name(core, nominated) : NULL;
+    bool declined = tried && pod->declined == tried->id + 1;
+    pod->declined = tried && own_call && at < 0 ? tried->id + 1 : 0;
     if (at >= 0) {
         pod_reject(core, pod, false);
         pod->sent = true;

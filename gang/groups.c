@@ -348,6 +348,7 @@ static void move_members(struct gang_core *core, struct group *group, struct gan
             list_remove(&pod->in_gang);
             list_push(&to->members, &pod->in_gang);
             pod->gang = to;
+            to->capped |= pod->rejected; /* the old gang refused it */
             promise_note(core, pod);
             pod->commit = 0; /* no commit of that gang */
         }

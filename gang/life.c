@@ -557,7 +557,7 @@ static void review(struct gang_core *core, struct gang *gang)
     } else if (whole) {
         if (gang->state != GANG_PLACED)
             place(core, gang);
-        else if (gang->capped) /* one may have ended, or the maximum be another */
+        else if (gang->capped) /* one may have ended, the maximum or the gang be another */
             starve_later(core, gang);
     } else {
         review_unplaced(core, gang, t);

@@ -261,7 +261,8 @@ struct pod {
     bool refused;       /* filter said no to it, in this life */
     int nudges;         /* how often it was nominated to wake it, and nothing shows yet that it is
                          * awake; see wake.c */
-    bool declined;      /* filter said no to its nomination's own call; the full list follows */
+    uint32_t declined;  /* filter said no to the own call of its nomination to this node: its id,
+                         * and 1; the full list follows. 0: none */
     usec_t queued;      /* when it joined kube-scheduler's queue last, as far as is known */
     bool asked;         /* filter was asked about it since muster or kube-scheduler wrote on it */
     int snubs;          /* times that it was refused unasked since it has its place, */
@@ -437,7 +438,7 @@ struct gang {
     usec_t tried_at; /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
     int whole_at;      /* what it needed when it was last whole */
-    bool capped;       /* later members were refused by the maximum */
+    bool capped;       /* later members were refused, by the maximum or in another gang */
     bool halted;       /* it waits for its own facts: no plan is of use, whatever the cluster */
     bool hoping;       /* members are missing, and expected to come soon */
     usec_t first_seen; /* its first member, of this run; 0: none */

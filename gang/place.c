@@ -8,7 +8,7 @@
  *   2. place_needed() gives slots to wanted members, greedily and plainly: members by shape, the
  *      hardest shape first; each goes to the fullest node that fits (node_better). For members of
  *      one shape this is exact: how many fit on a node does not depend on the others. For mixed
- *      shapes a second try goes the other way round.
+ *      shapes other orders are tried, see enum way.
  *   3. place_extras() gives slots to members above the needed ones, as far as they fit: units that
  *      were not needed as a whole or not at all, then single members, up to the maximum.
  *
@@ -309,13 +309,18 @@ static int place_expected(struct gang_core *core, struct trial *t, struct unit *
     return given;
 }
 
-/* Gives slots to wanted members in the order of the trial, or to all of them backward. */
-static void place_members(struct gang_core *core, struct trial *t, int *want, bool backward,
+/* The orders in which members of different shapes are tried: who missed the last attempt comes
+ * last, also behind members of units that were not chosen; but a plan with them is better than
+ * none. */
+enum way { HARDEST_FIRST, EASIEST_FIRST, MISSED_FIRST, WAYS };
+
+/* Gives slots to wanted members. */
+static void place_members(struct gang_core *core, struct trial *t, int *want, enum way way,
                           bool missed, bool of_any)
 {
     for (size_t i = 0; *want > 0 && i < t->n; i++) {
-        struct pod *pod = t->pods[backward ? t->n - 1 - i : i];
-        bool in_turn = backward || missed == (pod->missed && !pod->pinned);
+        struct pod *pod = t->pods[way == HARDEST_FIRST ? i : t->n - 1 - i];
+        bool in_turn = way == MISSED_FIRST || missed == (pod->missed && !pod->pinned);
         bool may = in_turn && !pod->slot && !unit_at_maximum(pod->unit);
         struct unit *wants = may ? wanting(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, t, pod) : NULL;
@@ -330,16 +335,15 @@ static void place_members(struct gang_core *core, struct trial *t, int *want, bo
 }
 
 /* To all members that are wanted, then to expected ones; true: it worked. */
-static bool place_needed(struct gang_core *core, struct trial *t, int want, bool backward)
+static bool place_needed(struct gang_core *core, struct trial *t, int want, enum way way)
 {
     core->trial++;
     t->culprit = NULL;
     queue_forget(&t->queue);
-    /* Whoever missed the last attempt comes last, also behind members of units not chosen. */
-    place_members(core, t, &want, backward, /* missed= */ false, /* of_any= */ false);
-    place_members(core, t, &want, backward, /* missed= */ false, /* of_any= */ true);
-    place_members(core, t, &want, backward, /* missed= */ true, /* of_any= */ false);
-    place_members(core, t, &want, backward, /* missed= */ true, /* of_any= */ true);
+    place_members(core, t, &want, way, /* missed= */ false, /* of_any= */ false);
+    place_members(core, t, &want, way, /* missed= */ false, /* of_any= */ true);
+    place_members(core, t, &want, way, /* missed= */ true, /* of_any= */ false);
+    place_members(core, t, &want, way, /* missed= */ true, /* of_any= */ true);
     if (want > 0 && t->gang->hoping)
         want -= place_expected(core, t, t->gang->root);
     return want == 0;
@@ -357,7 +361,7 @@ static void place_whole_units(struct gang_core *core, struct trial *t, struct un
         if (!child->chosen && able) {
             size_t before = t->n_slots;
             bool placed = choose(t->gang, child, &want) &&
-                          (want == 0 || place_needed(core, t, want, false)) &&
+                          (want == 0 || place_needed(core, t, want, HARDEST_FIRST)) &&
                           !unit_beyond_maximum(child);
             if (!placed) {
                 take_back(core, t, before);
@@ -568,6 +572,31 @@ bool is_full_still(const struct gang_core *core, const struct gang *gang)
 
 /* ---- one gang ---- */
 
+static bool any_missed(const struct trial *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (t->pods[i]->missed)
+            return true;
+    return false;
+}
+
+/* With the units as they are chosen. */
+static bool place_some_way(struct gang_core *core, struct trial *t, int want, struct shortage *ret)
+{
+    int ways = one_shape(t) ? 1 : any_missed(t) ? WAYS : MISSED_FIRST;
+    for (int way = 0; way < ways; way++) {
+        if (way > 0) {
+            take_back(core, t, 0);
+            choose_all(core, t->gang, &want);
+        }
+        if (place_needed(core, t, want, (enum way)way))
+            return true;
+        if (t->culprit)
+            find_shortage(core, t, ret);
+    }
+    return false;
+}
+
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
 {
     int want = 0;
@@ -580,16 +609,7 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     for (int i = 0; i < CHOICES_MAX && !done; i++) {
         if (!choose_all(core, gang, &want) || is_known_full(core, &t, want, ret))
             break;
-        done = place_needed(core, &t, want, false);
-        if (!done && t.culprit)
-            find_shortage(core, &t, ret);
-        if (!done && !one_shape(&t)) {
-            take_back(core, &t, 0);
-            choose_all(core, gang, &want);
-            done = place_needed(core, &t, want, true);
-            if (!done && t.culprit)
-                find_shortage(core, &t, ret);
-        }
+        done = place_some_way(core, &t, want, ret);
         if (done)
             break;
         take_back(core, &t, 0);

@@ -112,7 +112,7 @@ static int highest_on(const struct model *m, int n, int64_t places)
             continue;
         int lowest = lowest_member(m, family_of(m, g));
         of_all = lowest > of_all ? lowest : of_all;
-        if (oracle_place(m, p).node != n)
+        if (m->pods[p].node >= 0 || oracle_place(m, p).node != n)
             continue;
         of_places = lowest > of_places ? lowest : of_places;
         places--;

@@ -253,9 +253,27 @@ static void C09_a_nomination_that_muster_declined_is_no_evidence(void **state)
     world_node(w, "a", 2);
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
-    world_filter_on(w, "g-0", "c7", "c7"); /* nominated there by somebody else */
-    world_filter_on(w, "g-0", buf_str(&names), "a");
+    world_node(w, "b", 2);
+    world_filter_on(w, "g-0", "b", "b"); /* nominated there by somebody else */
+    world_node_gone(w, "a");
+    assert_int_equal(world_reserved(w, "b", "nvidia.com/gpu"), 2);
+    world_filter_on(w, "g-0", buf_str(&names), "b");
     assert_string_equal(world_state(w, "g"), "Planned");
+    world_filter_on(w, "g-0", buf_str(&names), "b");
+    assert_string_equal(world_state(w, "g"), "Waiting");
+    world_free(w);
+}
+
+/* The node whose own call muster declined is another. */
+static void C09_a_nomination_declined_elsewhere_does_not_hide_a_refusal(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    cleanup_buf struct buf names = crowd(w);
+    world_node(w, "a", 2);
+    world_group(w, "g", 2);
+    world_members(w, "g", 0, 2, 1);
+    world_filter_on(w, "g-0", "c7", "c7");
     world_filter_on(w, "g-0", buf_str(&names), "a");
     assert_string_equal(world_state(w, "g"), "Waiting");
     world_free(w);
@@ -334,6 +352,7 @@ int main(void)
         cmocka_unit_test(C08_samples_steer_a_member_once),
         cmocka_unit_test(C09_a_sample_after_a_nomination_is_evidence_about_that_node),
         cmocka_unit_test(C09_a_nomination_that_muster_declined_is_no_evidence),
+        cmocka_unit_test(C09_a_nomination_declined_elsewhere_does_not_hide_a_refusal),
         cmocka_unit_test(a_nomination_is_taken_back_although_the_watch_lagged),
         cmocka_unit_test(nominations_are_taken_back_when_a_node_shrinks),
         cmocka_unit_test(nominations_of_an_earlier_run_are_taken_back),
