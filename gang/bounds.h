@@ -15,6 +15,7 @@
 
 /* name, the most, the field, what is counted there */
 #define GANG_BOUNDS(X)                                                                             \
+    X(LABELS, 8192, "metadata.labels of a pod or node", "labels")                                  \
     X(RESOURCES, 64, "spec.containers", "names of resources in requests")                          \
     X(HOST_PORTS, 256, "spec.containers", "host ports")                                            \
     X(LEDGER_PORTS, 4096, "spec.containers", "host ports, of a pod of no gang")                    \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/requests.h"
 
-/* Most pods name so few resources that a look at each is the fastest. */
+/* Most pods name so few resources that a look at each is the fastest. More have an index, which is
+ * made when it is needed: the API server serves names in order, so most often each is new. */
 #define INDEXED_FROM 16
 
 static int64_t sum_of(int64_t a, int64_t b)
@@ -11,9 +12,13 @@ static int64_t sum_of(int64_t a, int64_t b)
 }
 
 /* The place of the resource; r->n: it has none. */
-static size_t find(const struct gang_requests *r, const char *resource)
+static size_t find(struct gang_requests *r, const char *resource)
 {
+    if (r->n && strcmp(resource, r->items[r->largest].resource) > 0)
+        return r->n;
     if (r->n >= INDEXED_FROM) {
+        for (; r->n_indexed < r->n; r->n_indexed++)
+            map_set(&r->index, r->items[r->n_indexed].resource, (void *)(r->n_indexed + 1));
         uintptr_t known = (uintptr_t)map_get(&r->index, resource);
         return known ? known - 1 : r->n;
     }
@@ -23,23 +28,15 @@ static size_t find(const struct gang_requests *r, const char *resource)
     return at;
 }
 
-static void index_item(struct gang_requests *r, size_t at)
-{
-    map_set(&r->index, r->items[at].resource, (void *)((uintptr_t)at + 1));
-}
-
 static size_t find_or_add(struct gang_requests *r, const char *resource)
 {
     size_t at = find(r, resource);
     if (at < r->n)
         return at;
+    if (!r->n || strcmp(resource, r->items[r->largest].resource) > 0)
+        r->largest = at;
     GROW(r->items, r->cap, r->n + 1);
     r->items[r->n++] = (struct request_sum){.resource = xstrdup(resource)};
-    if (r->n > INDEXED_FROM)
-        index_item(r, at);
-    else if (r->n == INDEXED_FROM)
-        for (size_t i = 0; i < r->n; i++)
-            index_item(r, i);
     return at;
 }
 
@@ -82,7 +79,7 @@ static int64_t charged(const struct request_sum *s)
     return s->total > s->peak ? s->total : s->peak;
 }
 
-int64_t gang_requests_get(const struct gang_requests *r, const char *resource)
+int64_t gang_requests_get(struct gang_requests *r, const char *resource)
 {
     size_t at = find(r, resource);
     return at < r->n ? charged(&r->items[at]) : -1;
@@ -98,8 +95,10 @@ void gang_requests_set(struct gang_requests *r, const char *resource, int64_t am
 
 void gang_requests_add(struct gang_requests *r, const char *resource, int64_t amount)
 {
-    int64_t have = gang_requests_get(r, resource);
-    gang_requests_set(r, resource, have < 0 ? amount : sum_of(have, amount));
+    size_t at = find_or_add(r, resource);
+    struct request_sum *s = &r->items[at];
+    s->total = sum_of(charged(s), amount);
+    s->peak = 0;
 }
 
 void gang_requests_end(struct gang_requests *r, struct gang_amounts *ret)

@@ -34,8 +34,10 @@ struct gang_requests {
         bool asked;                    /* own is set */
     } * items;
     size_t n, cap;
-    struct map index; /* resource -> place + 1, once there are many */
-    size_t *asked;    /* places that the container at hand asks for */
+    size_t largest;   /* place of the name that is last in order */
+    struct map index; /* resource -> place + 1, of the first n_indexed */
+    size_t n_indexed;
+    size_t *asked; /* places that the container at hand asks for */
     size_t n_asked, cap_asked;
 };
 
@@ -43,7 +45,7 @@ struct gang_requests {
 void gang_requests_ask(struct gang_requests *r, const char *resource, int64_t amount);
 void gang_requests_container(struct gang_requests *r, enum gang_container_kind kind);
 /* -1: nobody asked for it. */
-int64_t gang_requests_get(const struct gang_requests *r, const char *resource);
+int64_t gang_requests_get(struct gang_requests *r, const char *resource);
 void gang_requests_set(struct gang_requests *r, const char *resource, int64_t amount);
 void gang_requests_add(struct gang_requests *r, const char *resource, int64_t amount);
 /* Moves the sums into *ret, which is empty, and leaves r empty; ret NULL: drops them. */

@@ -74,18 +74,33 @@ static int decode_taint(const json_t *json, struct gang_taint *t, struct err *er
     return decode_taint_effect(effect, &t->effect, err);
 }
 
-/* Of a node with too many taints muster plans nothing there that does not tolerate a cordon. */
+/* muster plans nothing on a node of which it does not know all, but for pods that tolerate a
+ * cordon. */
+static bool node_within(struct gang_node_facts *f, enum gang_bound bound, size_t n)
+{
+    if (n <= gang_bounds[bound].most)
+        return true;
+    free(f->invalid);
+    f->invalid = gang_bound_exceeded(bound, n);
+    f->unschedulable = true;
+    return false;
+}
+
+static int decode_node_labels(const json_t *metadata, struct gang_node_facts *f, struct err *err)
+{
+    if (!node_within(f, OVER_LABELS, json_object_size(json_object_get(metadata, "labels"))))
+        return 0;
+    return field_kvs(metadata, "labels", &f->labels, err) < 0 ? err_wrap(err, "metadata") : 0;
+}
+
 static int decode_taints(const json_t *spec, struct gang_node_facts *f, struct err *err)
 {
     const json_t *taints = NULL;
     if (field_whole_array(spec, "taints", &taints, err) < 0)
         return err_wrap(err, "spec");
     size_t n = json_array_size(taints);
-    if (n > BOUND_NODE_TAINTS) {
-        f->invalid = gang_bound_exceeded(OVER_NODE_TAINTS, n);
-        f->unschedulable = true;
+    if (!node_within(f, OVER_NODE_TAINTS, n))
         return 0;
-    }
     f->taints = xcalloc(n, sizeof *f->taints);
     for (size_t i = 0; i < n; i++) {
         f->n_taints = i + 1;
@@ -141,9 +156,8 @@ struct gang_node_facts *decode_node(const json_t *node, struct err *err)
         return NULL;
     struct gang_node_facts *f = gang_node_facts_new();
     f->name = xstrdup(meta.name);
-    if (field_kvs(meta.json, "labels", &f->labels, err) < 0)
-        err_wrap(err, "metadata");
-    else if (decode_node_spec(node, f, err) == 0 && decode_node_status(node, f, err) == 0)
+    if (decode_node_spec(node, f, err) == 0 && decode_node_status(node, f, err) == 0 &&
+        decode_node_labels(meta.json, f, err) == 0)
         return f;
     err_wrap(err, "node %s", meta.name);
     return gang_node_facts_free(f);

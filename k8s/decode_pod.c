@@ -328,8 +328,10 @@ static void decode_body(const json_t *pod, struct gang_pod_facts *f)
 static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
 {
     const char *key;
-    json_t *value;
-    json_object_foreach(json_object_get(metadata, "labels"), key, value)
+    json_t *value, *labels = json_object_get(metadata, "labels");
+    if (!decode_within(f, OVER_LABELS, json_object_size(labels)))
+        return;
+    json_object_foreach(labels, key, value)
     {
         if (json_is_string(value))
             gang_kvs_add(&f->labels, key, json_string_value(value));

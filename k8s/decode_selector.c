@@ -83,6 +83,8 @@ void decode_node_length(const json_t *selector, struct decode_length *more)
     static const char *const names[2] = {"matchExpressions", "matchFields"};
     const json_t *terms = json_object_get(selector, "nodeSelectorTerms");
     more->rules += json_array_size(terms);
+    if (more->rules > BOUND_NODE_RULES)
+        return; /* half a million terms fit into an object */
     for (size_t i = 0; i < json_array_size(terms); i++)
         for (size_t l = 0; l < ARRAY_SIZE(names); l++) {
             const json_t *list = json_object_get(json_array_get(terms, i), names[l]);

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "gang/bounds.h"
 #include "gang/rules.h"
 #include "k8s/decode.h"
 #include "k8s/field.h"
@@ -228,12 +229,58 @@ static void T04_rules_between_pods_are_bounded(void **state)
     }
 }
 
+static json_t *with_labels_and_taints(size_t labels, size_t taints)
+{
+    json_t *object = json_pack("{s:{s:s,s:s,s:{}},s:{s:[]}}", "metadata", "name", "x", "uid", "u",
+                               "labels", "spec", "taints");
+    json_t *map = json_object_get(json_object_get(object, "metadata"), "labels");
+    for (size_t i = 0; i < labels; i++) {
+        cleanup_free char *key = xasprintf("l%zu", i);
+        json_object_set_new(map, key, json_string("v"));
+    }
+    for (size_t i = 0; i < taints; i++)
+        json_array_append_new(json_object_get(json_object_get(object, "spec"), "taints"),
+                              json_pack("{s:s,s:s}", "key", "k", "effect", "NoSchedule"));
+    return object;
+}
+
+static void T04_labels_and_taints_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t labels, taints;
+        const char *words; /* NULL: within */
+    } rows[] = {
+        {BOUND_LABELS, BOUND_NODE_TAINTS, NULL},
+        {BOUND_LABELS + 1, 1,
+         "metadata.labels of a pod or node: 8193 labels; muster takes at most"},
+        {1, BOUND_NODE_TAINTS + 1, "spec.taints of a node: 257 taints; muster takes at most 256"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+        struct err err;
+        cleanup_json json_t *object = with_labels_and_taints(rows[i].labels, rows[i].taints);
+        struct gang_node_facts *node = decode_node(object, &err);
+        assert_non_null(node);
+        assert_int_equal(node->unschedulable, rows[i].words != NULL);
+        assert_int_equal(!node->invalid, !rows[i].words);
+        if (rows[i].words)
+            assert_non_null(strstr(node->invalid, rows[i].words));
+        gang_node_facts_free(node);
+        struct gang_pod_facts *pod = decode_pod(object, &err);
+        assert_non_null(pod);
+        assert_int_equal(!pod->invalid, rows[i].labels <= BOUND_LABELS);
+        assert_int_equal(pod->labels.n, rows[i].labels <= BOUND_LABELS ? rows[i].labels : 0);
+        gang_pod_facts_free(pod);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_read),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(T04_rules_between_pods_are_bounded),
+        cmocka_unit_test(T04_labels_and_taints_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -600,7 +600,7 @@ struct list_of_all {
 static const struct list_of_all of_everything[] = {
     {"{'metadata':{" POD_META "," MEMBER "},'spec':{'containers':[{'name':'c','resources':{"
      "'requests':{",
-     "'a.b/r#':1", BOUND_RESOURCES - 1, ",'nvidia.com/gpu':1}},"},
+     "'a.b/r#':'1'", BOUND_RESOURCES - 1, ",'nvidia.com/gpu':1}},"},
     {"'ports':[", "{'hostPort':%,'containerPort':%}", BOUND_HOST_PORTS, "]}],"},
     {"'tolerations':[", "{'key':'k#','operator':'Equal','value':'v'}", BOUND_TOLERATIONS, "],"},
     {"'nodeSelector':{", "'example.com/label-1':'v1'", 1, "},"},
