@@ -165,7 +165,7 @@ struct model {
     int line;
     bool kinds;                /* there was a member with a label that all must share */
     bool closed;               /* the express lane, when the step began */
-    bool lies;                 /* the scheduler has hidden nodes, or was behind */
+    bool lies;                 /* the scheduler has hidden nodes, or is behind or too slow */
     bool behind[GANG_WATCHES]; /* as the core was told */
     bool calm;                 /* all goes well: the operation under way is that one */
     struct op did;             /* the operation under way, with the names that were chosen */

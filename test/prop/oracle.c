@@ -34,7 +34,7 @@ bool oracle_room(const struct model *m, int p, int n)
     oracle_left(m, n, left);
     pod_needs(&m->pods[p], need);
     for (int r = 0; r < RESOURCES; r++)
-        if (need[r] > left[r])
+        if (need[r] && need[r] > left[r])
             return false;
     return true;
 }
@@ -195,7 +195,7 @@ void oracle_binding(struct model *m, int p, int n)
 }
 
 /* Eleven minutes where volumes are prepared, and one else. */
-static usec_t let_time(const struct pod_truth *t)
+usec_t oracle_let_time(const struct pod_truth *t)
 {
     return op_has(&t->spec, A_USES) || op_has(&t->spec, A_DEVICES) ? SECONDS(660) : SECONDS(60);
 }
@@ -204,7 +204,7 @@ void oracle_let(struct model *m, int p, int n, const struct call *call)
 {
     const struct pod_truth *t = &m->pods[p];
     int claim = op_get(&t->spec, A_USES, -1);
-    if (!(t->let >> n & 1) || (call && call->since - t->let_at >= let_time(t)))
+    if (!(t->let >> n & 1) || (call && call->since - t->let_at >= oracle_let_time(t)))
         model_fail(m, "let", "p%d is bound to %s, to where filter did not let it through", p,
                    node_name(n));
     if (op_has(&t->spec, A_FOREIGN))

@@ -23,6 +23,8 @@ void oracle_binding(struct model *m, int p, int n);
 /* The Binding is what that bind call asked for: filter let the pod through to the node in time, and
  * the node passes the pod's rules. */
 void oracle_let(struct model *m, int p, int n, const struct call *call);
+/* How long muster remembers that filter let the pod through. */
+usec_t oracle_let_time(const struct pod_truth *t);
 /* The Binding is one that the scheduler did not ask for: it would have let the pod go there. */
 void oracle_unasked(struct model *m, int p, int n);
 /* Where a member has its place, or is bound; -1: nowhere. And the state of its gang. */

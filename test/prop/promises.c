@@ -25,7 +25,7 @@ static bool is_promised(const struct model *m, int p, int n, bool sure)
 {
     const struct pod_truth *t = &m->pods[p];
     bool there = t->shown_nominated == n;
-    there = sure ? there && t->nominated == n : there || t->nominated == n;
+    there = sure ? there && t->nominated == n && t->dirty == CLEAN : there || t->nominated == n;
     bool ours = t->ours == n && (sure || t->rewritten != n);
     if (sure && m->namings && t->ours >= 0 && t->ours != n)
         return false; /* muster has written another, which may be lost */

@@ -274,6 +274,18 @@ static void preempt(struct model *m, int p, const struct op *op)
         }
 }
 
+/* The scheduler keeps a node for a pod that it let wait for so long that muster has forgotten it.
+ */
+static bool keeps_for_forgotten(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        if (t->exists && t->picked >= 0 && m->now - t->let_at >= oracle_let_time(t))
+            return true;
+    }
+    return false;
+}
+
 static void filter_pod(struct model *m, int p, const struct op *op)
 {
     struct pod_truth *t = &m->pods[p];
@@ -287,7 +299,7 @@ static void filter_pod(struct model *m, int p, const struct op *op)
     if (try_nominated(m, p, &refused))
         return;
     t->sleep = AWAKE;
-    m->lies |= hidden != 0;
+    m->lies |= hidden != 0 || keeps_for_forgotten(m);
     for (int n = 0; n < NODES; n++) {
         if (sched_fits(m, p, n) && !(hidden >> n & 1))
             names[n_names++] = node_name(n);
