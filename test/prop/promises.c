@@ -29,7 +29,8 @@ static bool is_promised(const struct model *m, int p, int n, bool sure)
     bool ours = t->ours == n && (sure || t->rewritten != n);
     if (sure && m->namings && t->ours >= 0 && t->ours != n)
         return false; /* muster has written another, which may be lost */
-    return t->exists && t->shown && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
+    bool known = t->shown || (!sure && t->learnt);
+    return t->exists && known && there && !ours && t->node < 0 && t->charged == NOT_CHARGED &&
            !t->deleting && !pod_finished(t) && !pod_gated(t) && !op_has(&t->spec, A_FOREIGN) &&
            oracle_single(m, p);
 }
