@@ -434,7 +434,7 @@ struct gang {
     uint32_t happened;                 /* what, a bit each, */
     enum gang_state began;             /* and the state it was in before */
     bool retry;                        /* to be planned whatever the ledger says */
-    uint64_t tried;  /* core->clock when planning last failed; UINT64_MAX: more room is no help */
+    uint64_t tried;  /* core->clock when planning last failed; UINT64_MAX: it does not lack room */
     usec_t tried_at; /* when a plan was last looked for; 0: never */
     bool ever_placed, timed_out;
     int whole_at;      /* what it needed when it was last whole */

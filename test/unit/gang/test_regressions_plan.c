@@ -209,14 +209,22 @@ static struct buf crowd(struct world *w)
     return names;
 }
 
-static void C08_samples_steer_a_member_once(void **state)
+/* A gang of two that is planned on node a, among the crowd. */
+static struct world *planned_in_a_crowd(struct buf *ret_names)
 {
-    (void)state;
     struct world *w = world_new();
-    cleanup_buf struct buf names = crowd(w);
+    *ret_names = crowd(w);
     world_node(w, "a", 2);
     world_group(w, "g", 2);
     world_members(w, "g", 0, 2, 1);
+    return w;
+}
+
+static void C08_samples_steer_a_member_once(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf names = BUF_INIT;
+    struct world *w = planned_in_a_crowd(&names);
     for (int i = 0; i < 20; i++)
         world_filter_on(w, "g-0", buf_str(&names), NULL);
     assert_true(world_nominated(w, "g-0@a"));
@@ -228,11 +236,8 @@ static void C08_samples_steer_a_member_once(void **state)
 static void C09_a_sample_after_a_nomination_is_evidence_about_that_node(void **state)
 {
     (void)state;
-    struct world *w = world_new();
-    cleanup_buf struct buf names = crowd(w);
-    world_node(w, "a", 2);
-    world_group(w, "g", 2);
-    world_members(w, "g", 0, 2, 1);
+    cleanup_buf struct buf names = BUF_INIT;
+    struct world *w = planned_in_a_crowd(&names);
     world_filter_on(w, "g-0", buf_str(&names), NULL);
     assert_true(world_nominated(w, "g-0@a"));
     world_filter_on(w, "g-0", buf_str(&names), "a");
@@ -248,11 +253,8 @@ static void C09_a_sample_after_a_nomination_is_evidence_about_that_node(void **s
 static void C09_a_nomination_that_muster_declined_is_no_evidence(void **state)
 {
     (void)state;
-    struct world *w = world_new();
-    cleanup_buf struct buf names = crowd(w);
-    world_node(w, "a", 2);
-    world_group(w, "g", 2);
-    world_members(w, "g", 0, 2, 1);
+    cleanup_buf struct buf names = BUF_INIT;
+    struct world *w = planned_in_a_crowd(&names);
     world_node(w, "b", 2);
     world_filter_on(w, "g-0", "b", "b"); /* nominated there by somebody else */
     world_node_gone(w, "a");
@@ -268,11 +270,8 @@ static void C09_a_nomination_that_muster_declined_is_no_evidence(void **state)
 static void C09_a_nomination_declined_elsewhere_does_not_hide_a_refusal(void **state)
 {
     (void)state;
-    struct world *w = world_new();
-    cleanup_buf struct buf names = crowd(w);
-    world_node(w, "a", 2);
-    world_group(w, "g", 2);
-    world_members(w, "g", 0, 2, 1);
+    cleanup_buf struct buf names = BUF_INIT;
+    struct world *w = planned_in_a_crowd(&names);
     world_filter_on(w, "g-0", "c7", "c7");
     world_filter_on(w, "g-0", buf_str(&names), "a");
     assert_string_equal(world_state(w, "g"), "Waiting");

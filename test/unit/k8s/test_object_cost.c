@@ -253,6 +253,19 @@ static void put_item(struct buf *b, const char *item, size_t number)
     }
 }
 
+/* The text has ' for ". */
+static json_t *load(struct buf *text, const char *what)
+{
+    for (size_t i = 0; i < text->len; i++)
+        if (text->data[i] == '\'')
+            text->data[i] = '"';
+    json_error_t err;
+    json_t *json = json_loadb(text->data, text->len, 0, &err);
+    if (!json)
+        fail_msg("%s: %s at %d", what, err.text, err.position);
+    return json;
+}
+
 /* The object, with so many items, or as many as the API server takes. */
 static json_t *object_of(const struct object_field *f, size_t most, size_t *ret_n)
 {
@@ -268,14 +281,7 @@ static json_t *object_of(const struct object_field *f, size_t most, size_t *ret_
     }
     *ret_n = n;
     buf_puts(&b, at + 1);
-    for (size_t i = 0; i < b.len; i++)
-        if (b.data[i] == '\'')
-            b.data[i] = '"';
-    json_error_t err;
-    json_t *json = json_loadb(b.data, b.len, 0, &err);
-    if (!json)
-        fail_msg("%s: %s at %d", f->path, err.text, err.position);
-    return json;
+    return load(&b, f->path);
 }
 
 enum role { ROLE_MEMBER, ROLE_BOUND, ROLE_ORDINARY, ROLES };
@@ -589,7 +595,7 @@ static void T04_other_objects_of_any_size_cost_little(void **state)
     costs_of_kinds(/* pods= */ false);
 }
 
-/* Lists of a pod, each as long as its bound allows; 15 labels of nodes in turn. */
+/* Lists of a pod, each as long as its bound allows. */
 struct list_of_all {
     const char *before, *item;
     size_t n;
@@ -632,13 +638,7 @@ static json_t *pod_of_everything(void)
         }
         buf_puts(&b, l->after);
     }
-    for (size_t i = 0; i < b.len; i++)
-        b.data[i] = b.data[i] == '\'' ? '"' : b.data[i];
-    json_error_t err;
-    json_t *json = json_loadb(b.data, b.len, 0, &err);
-    if (!json)
-        fail_msg("%s at %d: %.80s", err.text, err.position, b.data + err.position);
-    return json;
+    return load(&b, "a pod with every list at its bound");
 }
 
 static void T04_a_pod_with_all_rules_at_their_bounds_costs_little(void **state)
