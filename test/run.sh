@@ -367,7 +367,8 @@ long_list() {
 	done
 }
 
-# The muster with which the figures of test/e2e/bench were kept: one that has lost is measured beside it.
+# The muster with which the figures of test/e2e/bench were kept, and its benches: a figure that has lost is
+# measured beside it.
 base_muster() {
 	base_at=$(git log -1 --format=%H -- test/e2e/bench/small.json)
 	base=$root/build/base
@@ -376,7 +377,8 @@ base_muster() {
 		rm -rf "$base"
 		mkdir -p "$base/tree"
 		git archive "$base_at" | tar -x -C "$base/tree"
-		(cd "$base/tree" && cmake --preset release && cmake --build --preset release --target muster) \
+		(cd "$base/tree" && cmake --preset release &&
+			cmake --build --preset release --target muster bench_plan bench_server) \
 			>"$logs/base.log" 2>&1 || die "muster of $base_at cannot be built: see $logs/base.log"
 		echo "$base_at" >"$base/commit"
 	fi
