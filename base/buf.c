@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -37,14 +38,25 @@ void buf_putc(struct buf *b, char c)
     buf_append(b, &c, 1);
 }
 
-void buf_printf(struct buf *b, const char *fmt, ...)
+/* Digits are made from the last to the first, of the negative value: INT64_MIN has no positive. */
+static void put_int(struct buf *b, int64_t value)
 {
-    va_list ap, again;
-    va_start(ap, fmt);
+    char digits[20], *at = digits + sizeof digits;
+    int64_t rest = value < 0 ? value : -value;
+    do
+        *--at = (char)('0' - rest % 10);
+    while (rest /= 10);
+    if (value < 0)
+        *--at = '-';
+    buf_append(b, at, (size_t)(digits + sizeof digits - at));
+}
+
+static void put_formatted(struct buf *b, const char *fmt, va_list ap)
+{
+    va_list again;
     va_copy(again, ap);
     char small[128]; /* most texts fit: formatted once */
     int n = vsnprintf(small, sizeof small, fmt, ap);
-    va_end(ap);
     if (n > 0 && (size_t)n < sizeof small) {
         buf_append(b, small, (size_t)n);
     } else if (n > 0) {
@@ -53,6 +65,36 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         b->len += (size_t)n;
     }
     va_end(again);
+}
+
+/* Texts and whole numbers are put here. From the first other directive on the C library formats:
+ * its 700 instructions per call were 40 % of what a look at a long waiting list costs. */
+void buf_printf(struct buf *b, const char *fmt, ...)
+{
+    static const char int64[] = "%" PRId64;
+    va_list ap;
+    va_start(ap, fmt);
+    for (;;) {
+        size_t run = strcspn(fmt, "%");
+        buf_append(b, fmt, run);
+        fmt += run;
+        if (strncmp(fmt, "%s", 2) == 0) {
+            const char *text = va_arg(ap, const char *);
+            buf_puts(b, text ? text : "(null)");
+            fmt += 2;
+        } else if (strncmp(fmt, "%d", 2) == 0) {
+            put_int(b, va_arg(ap, int));
+            fmt += 2;
+        } else if (strncmp(fmt, int64, sizeof int64 - 1) == 0) {
+            put_int(b, va_arg(ap, int64_t));
+            fmt += sizeof int64 - 1;
+        } else {
+            break;
+        }
+    }
+    if (*fmt)
+        put_formatted(b, fmt, ap);
+    va_end(ap);
 }
 
 static void json_escape(struct buf *b, unsigned char c)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -35,6 +38,37 @@ static void json_strings_are_escaped(void **state)
     }
 }
 
+/* What snprintf() makes of the same. */
+#define AS_SNPRINTF(...)                                                                           \
+    do {                                                                                           \
+        char want[512];                                                                            \
+        cleanup_buf struct buf b = BUF_INIT;                                                       \
+        buf_puts(&b, "before ");                                                                   \
+        snprintf(want, sizeof want, __VA_ARGS__);                                                  \
+        buf_printf(&b, __VA_ARGS__);                                                               \
+        assert_string_equal(buf_str(&b) + strlen("before "), want);                                \
+        assert_int_equal(b.len, strlen(buf_str(&b)));                                              \
+    } while (0)
+
+static void formats_are_those_of_the_c_library(void **state)
+{
+    (void)state;
+    const char *volatile none = NULL;
+    char large[200];
+    memset(large, 'x', sizeof large - 1);
+    large[sizeof large - 1] = '\0';
+    AS_SNPRINTF("%s", "");
+    AS_SNPRINTF("no directive");
+    AS_SNPRINTF("%s/%s has %d of %" PRId64, "ml", "train", 3, INT64_C(4096));
+    AS_SNPRINTF("%d %d %d %d", 0, -1, INT_MIN, INT_MAX);
+    AS_SNPRINTF("%" PRId64 " %" PRId64, INT64_MIN, INT64_MAX);
+    AS_SNPRINTF("%s", none);
+    AS_SNPRINTF("100 %% of %d, %s", 7, "seven");
+    AS_SNPRINTF("%d, then %5d %-4s| %.2f %c %zu %s %d", 1, 2, "abc", 0.5, 'z', (size_t)9, "t", -3);
+    AS_SNPRINTF("%s %.*s %" PRIu64, "a", 2, "bcd", UINT64_MAX);
+    AS_SNPRINTF("%d %s %u %s", 1, large, 2U, large);
+}
+
 static void appending_and_stealing(void **state)
 {
     (void)state;
@@ -58,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_strings_are_escaped),
+        cmocka_unit_test(formats_are_those_of_the_c_library),
         cmocka_unit_test(appending_and_stealing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
