@@ -53,7 +53,8 @@ var experiments = []experiment{
 	contention,
 	thousand,
 	program("planning", "Planning alone",
-		"`bench_plan`, beside one plain pass: one member is checked against every node, with neither classes nor caches.",
+		"`bench_plan`, beside one plain pass: one member is checked against every node, and its requests are summed for "+
+			"each, with neither classes nor caches.",
 		"bench_plan", Chart{Name: "planning", Title: "What a plan costs", X: "number of nodes, classes or members", Y: "ms",
 			LogX: true, LogY: true}, "P06 plan-1000", "P06 ten-times-nodes", "P06 waiting-list"),
 	program("calls", "The server's part of a call",
