@@ -100,7 +100,7 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 		}
 	}
 
-	steps := watchSteps(t, c, "ml", "ddp")
+	steps := watchSteps(t, c, "ml", "ddp", 5)
 	c.AddNodes(t, testbed.Node("b", testbed.GPUs(6)))
 	c.Recorder.WaitRunning(t, gang, 5, 30*time.Second)
 	c.Recorder.Together(t, gang)
@@ -123,10 +123,11 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "ddp-later"), 1, 30*time.Second)
 }
 
-// watchSteps notes what becomes of the pods of a gang, each thing once; the function ends it.
-func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string) func() map[string][]string {
+// watchSteps notes what becomes of the pods of a gang, each thing once. The function waits until n of
+// them are bound.
+func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string, n int) func() map[string][]string {
 	t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	w, err := c.Kube.CoreV1().Pods(namespace).Watch(ctx, metav1.ListOptions{
 		LabelSelector: testbed.Sigs.Label + "=" + gang})
 	if err != nil {
@@ -135,6 +136,7 @@ func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string) func()
 	steps, done := map[string][]string{}, make(chan struct{})
 	go func() {
 		defer close(done)
+		defer cancel()
 		for event := range w.ResultChan() {
 			pod, ok := event.Object.(*corev1.Pod)
 			if !ok {
@@ -151,13 +153,22 @@ func watchSteps(t *testing.T, c *testbed.Cluster, namespace, gang string) func()
 			} {
 				if step.is && !slices.Contains(steps[pod.Name], step.name) {
 					steps[pod.Name] = append(steps[pod.Name], step.name)
+					if step.name == "bound" {
+						n--
+					}
 				}
+			}
+			if n == 0 {
+				return
 			}
 		}
 	}()
 	return func() map[string][]string {
-		cancel()
+		t.Helper()
 		<-done
+		if n > 0 {
+			t.Errorf("%d pods of %s/%s were not seen bound", n, namespace, gang)
+		}
 		return steps
 	}
 }

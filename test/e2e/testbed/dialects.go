@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -136,7 +138,8 @@ func (c *Cluster) Phase(t TB, d Dialect, namespace, name string) string {
 }
 
 // WatchPhases returns the phases a group went through, in order, when stop is
-// called. It watches, so that a short phase is not missed.
+// called. It watches, so that a short phase is not missed. stop waits until the
+// watch has shown the group as it can be read.
 func (c *Cluster) WatchPhases(t TB, d Dialect, namespace, name string) (stop func() []string) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -146,6 +149,8 @@ func (c *Cluster) WatchPhases(t TB, d Dialect, namespace, name string) (stop fun
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
+	var shown atomic.Value
+	shown.Store("")
 	collected := make(chan []string, 1)
 	go func() {
 		var phases []string
@@ -158,10 +163,18 @@ func (c *Cluster) WatchPhases(t TB, d Dialect, namespace, name string) (stop fun
 			if phase != "" && (len(phases) == 0 || phases[len(phases)-1] != phase) {
 				phases = append(phases, phase)
 			}
+			shown.Store(group.GetResourceVersion())
 		}
 		collected <- phases
 	}()
 	return func() []string {
+		t.Helper()
+		Within(t, 30*time.Second, "the watch shows the group as it is", func() error {
+			if now := c.PodGroup(t, d, namespace, name).GetResourceVersion(); shown.Load() != now {
+				return fmt.Errorf("the watch is at version %q, the group at %q", shown.Load(), now)
+			}
+			return nil
+		})
 		watcher.Stop()
 		return <-collected
 	}
