@@ -112,6 +112,7 @@ func TestWhyAGangWaits(t *testing.T) {
 					t.Errorf("kubectl describe podgroup does not say %q:\n%s", text, shown)
 				}
 			}
+			c.WaitEvent(t, "Pod", "ml", "ddp-0", "", reason)
 			shown = c.Kubectl(t, c.Dir, "", "-n ml describe pod ddp-0")
 			if !strings.Contains(shown, reason) {
 				t.Errorf("kubectl describe pod does not say %q:\n%s", reason, shown)

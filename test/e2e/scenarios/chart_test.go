@@ -95,10 +95,16 @@ func TestChart_WhichManifestsRunUnchanged(t *testing.T) {
 	c.Kubectl(t, acs, "", "apply -f resourcequota.yaml -f podgroup.yaml -f gang-job.yaml")
 	c.Recorder.WaitBound(t, alone, 2, 30*time.Second) // 3 are needed
 	c.Kubectl(t, acs, "", "delete -f gang-job.yaml --wait")
+	inTime := func(pod *testbed.PodRecord) bool { return alone(pod) && pod.Erased.IsZero() }
+	testbed.Within(t, time.Minute, "the pods of the first Job are gone", func() error {
+		if left := c.Recorder.Pods(inTime); len(left) > 0 {
+			return fmt.Errorf("%d are left", len(left))
+		}
+		return nil
+	})
 	job := strings.Replace(read(t, acs+"/gang-job.yaml"), "      containers:", "      schedulerName: muster\n      containers:", 1)
 	c.Kubectl(t, acs, job, "apply -f -")
 	m.WaitState(t, "test-gang", "demo-job-podgroup", "Assembling")
-	inTime := func(pod *testbed.PodRecord) bool { return alone(pod) && pod.Erased.IsZero() }
 	c.Recorder.NoneBound(t, inTime)
 	c.Kubectl(t, acs, "", "delete -f resourcequota.yaml")
 	c.Recorder.WaitRunning(t, inTime, 4, 60*time.Second)

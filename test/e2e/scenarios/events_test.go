@@ -16,7 +16,7 @@ import (
 func TestS10_EventsByReason(t *testing.T) {
 	beside(t)
 	c, _ := startAll(t, map[string]any{
-		"scheduleTimeoutSeconds": 1, "backoffSeconds": 0.5, "maxBackoffSeconds": 1,
+		"scheduleTimeoutSeconds": 3, "backoffSeconds": 0.5, "maxBackoffSeconds": 1,
 	}, testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins)
 	dialects := []testbed.Dialect{testbed.Recipe, testbed.KAI, testbed.Volcano, testbed.Sigs, testbed.SchedulerPlugins}
 	c.AddNodes(t, testbed.Node("small", testbed.GPUs(1)))
@@ -32,7 +32,7 @@ func TestS10_EventsByReason(t *testing.T) {
 	c.AddNodes(t, testbed.Node("large", testbed.GPUs(2*len(dialects))))
 	shell := c.Shell(t, nil, c.Dir)
 	for _, d := range dialects {
-		c.Recorder.WaitRunning(t, testbed.InGang(d, d.Name, "train"), 2, 30*time.Second)
+		c.Recorder.WaitRunning(t, testbed.InGang(d, d.Name, "train"), 2, 90*time.Second)
 		waitCounted(t, c, d, "PodGroupScheduled", corev1.EventTypeNormal, "2 of 2 needed members are bound", 1)
 		described, err := shell.Type(fmt.Sprintf("kubectl describe podgroups.%s train -n %s", d.Group, d.Name))
 		if err != nil {

@@ -53,7 +53,7 @@ func (x *crossing) waitBound(ctx context.Context, key string) {
 	ns, name, _ := strings.Cut(key, "/")
 	for ctx.Err() == nil {
 		if pod, err := x.Kube.CoreV1().Pods(ns).Get(ctx, name, metav1.GetOptions{}); err == nil && pod.Spec.NodeName != "" {
-			time.Sleep(300 * time.Millisecond) // the scheduler has heard of it too
+			time.Sleep(2 * time.Second) // the scheduler has heard of it too
 			return
 		}
 		time.Sleep(10 * time.Millisecond)

@@ -68,7 +68,12 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	i.StartScheduler(t)
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
-	time.Sleep(time.Second) // the API server reads its policies now and then
+	testbed.Within(t, 30*time.Second, "the API server has read the policy", func() error {
+		if n := gatesOfNew(t, c, testbed.Pod("ml", "probe", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp"))); n != 1 {
+			return fmt.Errorf("a member is made with %d gates", n)
+		}
+		return nil
+	})
 
 	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
 	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 5, nil))
@@ -93,10 +98,8 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 		testbed.Pod("ml", "refuses", testbed.GPUs(1), muster, testbed.Annotated("muster.dev/make-podgroup", "false")): 0,
 		testbed.Pod("kube-system", "system", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                       0,
 	} {
-		made, err := c.Kube.CoreV1().Pods(pod.Namespace).Create(context.Background(), pod,
-			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
-		if err != nil || len(made.Spec.SchedulingGates) != gates {
-			t.Errorf("%s is made with %v, not %d gates: %v", pod.Name, gatesOf(testbed.PodRecord{Latest: made}), gates, err)
+		if n := gatesOfNew(t, c, pod); n != gates {
+			t.Errorf("%s is made with %d gates, not %d", pod.Name, n, gates)
 		}
 	}
 
@@ -121,6 +124,17 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	// A later member of a placed gang.
 	c.AddPods(t, testbed.Pod("ml", "ddp-later", testbed.GPUs(1), testbed.WithScheduler("muster"), testbed.Sigs.Join("ddp")))
 	c.Recorder.WaitRunning(t, testbed.Named("ml", "ddp-later"), 1, 30*time.Second)
+}
+
+// gatesOfNew is with how many gates the API server would make a pod.
+func gatesOfNew(t *testing.T, c *testbed.Cluster, pod *corev1.Pod) int {
+	t.Helper()
+	made, err := c.Kube.CoreV1().Pods(pod.Namespace).Create(t.Context(), pod,
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(made.Spec.SchedulingGates)
 }
 
 // watchSteps notes what becomes of the pods of a gang, each thing once. The function waits until n of
@@ -321,11 +335,11 @@ func TestP07_GatedAndShownToAutoscalers(t *testing.T) {
 	gated := testbed.Gated(testbed.Gate)
 	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 2, nil))
 	c.Add(t, testbed.Sigs.PodGroup("ml", "half", 2, nil))
+	begin := time.Now()
 	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 2, testbed.GPUs(1), gated)...)
 	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "half", 1, testbed.GPUs(1), gated)...)
 	gang, half := testbed.InGang(testbed.Sigs, "ml", "ddp"), testbed.InGang(testbed.Sigs, "ml", "half")
 	allHave(t, c, gang, 2, testbed.Gate)
-	begin := time.Now()
 	allHave(t, c, gang, 2)
 	if took := time.Since(begin); took < 7*time.Second {
 		t.Errorf("they were shown after %v", took)

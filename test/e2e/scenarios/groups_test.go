@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -44,9 +45,12 @@ func TestWordsFollowTheReason(t *testing.T) {
 	c.Recorder.AllSay(t, gang, 3, "does not exist")
 	c.Add(t, testbed.Sigs.PodGroup("ml", "ddp", 4, nil))
 	c.Recorder.AllSay(t, gang, 3, "gang ml/ddp: 3 of 4 members exist")
-	if told := m.Metrics(t).Sum("muster_api_requests_total", `verb="patch"`, `resource="pods/status"`); told < 3 {
-		t.Errorf("muster has written to %v pods", told)
-	}
+	testbed.Within(t, 10*time.Second, "muster has written to three pods", func() error {
+		if told := m.Metrics(t).Sum("muster_api_requests_total", `verb="patch"`, `resource="pods/status"`); told < 3 {
+			return fmt.Errorf("it has written to %v", told)
+		}
+		return nil
+	})
 }
 
 // waitForGroup creates members, watches them wait, then makes the group.

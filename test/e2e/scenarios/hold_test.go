@@ -44,6 +44,7 @@ func TestC03_HoldLimit(t *testing.T) {
 	c.AddPods(t, members...)
 
 	// Two rounds of holds go by; the plan stays through both.
+	m.WaitState(t, "ml", "ddp", "Planned")
 	var answered []testbed.VerbCall
 	testbed.Within(t, time.Minute, "held calls are answered twice", func() error {
 		if gang := m.Gang(t, "ml", "ddp"); gang.State != "Planned" && gang.Members == 8 {

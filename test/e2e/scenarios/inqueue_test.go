@@ -109,8 +109,11 @@ func TestW02_MPILauncherAfterWorkers(t *testing.T) {
 	c.Patch(t, "mpijobs.v2beta1.kubeflow.org", "hpc", "pi",
 		`[{"op": "add", "path": "/spec/runPolicy/schedulingPolicy", "value": {"minAvailable": 3}}]`)
 	c.Recorder.WaitRunning(t, gang, 4, time.Minute)
-	if g := m.Gang(t, "hpc", "pi"); g.Needed != 3 || g.Bound != 4 {
-		t.Errorf("muster says %+v", g)
-	}
+	testbed.Within(t, 10*time.Second, "muster says that 3 are needed and 4 bound", func() error {
+		if g := m.Gang(t, "hpc", "pi"); g.Needed != 3 || g.Bound != 4 {
+			return fmt.Errorf("it says %+v", g)
+		}
+		return nil
+	})
 	onlyGroups(t, c, made{testbed.Volcano, "hpc", "pi", 3, 4})
 }

@@ -37,6 +37,7 @@ var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "B
 // longer than kube-scheduler's backoff after an error (10 s), or members that come
 // at different times may miss each other for ever (seen with 6 s).
 var batchSettings = map[string]map[string]any{
+	"Assembling": {"assembleSeconds": 6},
 	"Planned":    {"holdSeconds": 12},
 	"Placed":     {"holdSeconds": 12},
 	"Recovering": {"holdSeconds": 12, "backoffSeconds": 2, "maxBackoffSeconds": 2},

@@ -156,7 +156,7 @@ func (p *point) buildAssembling() {
 		p.group(wayMembers, nil)
 	case p.is("ATTEMPT_OVER"):
 		p.nodes("a")
-		p.group(wayMembers, map[string]any{"scheduleTimeoutSeconds": int64(2)})
+		p.group(wayMembers, map[string]any{"scheduleTimeoutSeconds": int64(6)})
 	case p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR"):
 		p.nodes("a", "b", "c")
 		p.gates.set(p.ns, wayMembers, 0)
@@ -474,7 +474,7 @@ var happenings = map[string]func(*point){
 	},
 	"BOUND_OK": func(p *point) {
 		// The result comes before the watch shows it.
-		p.gates.api.DelayWatches(300 * time.Millisecond)
+		p.gates.api.DelayWatches(time.Second)
 		p.gates.letOne(p.ns)
 	},
 	"BOUND_REFUSED": func(p *point) { p.gates.letOne(p.ns) }, // and see verdictOf

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,7 +76,11 @@ func TestS06_ElasticAsPrinted(t *testing.T) {
 	c.Recorder.NoMoreBound(t, gang, 8)
 
 	// One that ends makes room for it: eight at a time, not eight in all.
-	c.DeletePods(t, "ml-training", c.Recorder.Pods(gang)[0].Name)
+	pods := c.Recorder.Pods(gang)
+	gone := pods[slices.IndexFunc(pods, func(p testbed.PodRecord) bool { return !p.Bound.IsZero() })].Name
+	others := func(p *testbed.PodRecord) bool { return gang(p) && p.Name != gone }
+	c.DeletePods(t, "ml-training", gone)
+	c.Recorder.WaitBound(t, others, 8, 30*time.Second)
 	testbed.Within(t, 30*time.Second, "eight are bound again", func() error {
 		if got := m.Gang(t, "ml-training", "elastic-training"); got.Bound != 8 || got.State != "Placed" {
 			return fmt.Errorf("%+v", got)

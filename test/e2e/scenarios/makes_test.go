@@ -221,7 +221,12 @@ func TestW01_BurstOfPodsWithoutPodGroups(t *testing.T) {
 		burst = append(burst, testbed.Pod("burst", fmt.Sprintf("p%03d", i), testbed.GPUs(16), testbed.WithScheduler("kai-scheduler")))
 	}
 	started := time.Now()
-	go c.AddPods(t, burst...)
+	created := make(chan struct{})
+	go func() {
+		defer close(created)
+		c.AddPods(t, burst...)
+	}()
+	t.Cleanup(func() { <-created })
 	c.Recorder.WaitExist(t, testbed.InNamespace("burst"), pods/4, 60*time.Second)
 	c.Add(t, testbed.KAI.PodGroup("ml", "ddp", 8, nil))
 	c.AddPods(t, testbed.Members(testbed.KAI, "ml", "ddp", 8, testbed.GPUs(1))...)

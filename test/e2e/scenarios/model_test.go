@@ -136,7 +136,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		return len(proxy.Calls("filter"))
 	}
 	settle := func() {
-		for last, still := -1, 0; still < 4; time.Sleep(500 * time.Millisecond) {
+		for last, still := -1, 0; still < 10; time.Sleep(500 * time.Millisecond) {
 			now := quiet()
 			if now == last {
 				still++

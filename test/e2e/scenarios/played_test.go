@@ -164,7 +164,10 @@ func playRayClusters(t *testing.T, c *testbed.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ended := make(chan struct{})
+	t.Cleanup(func() { <-ended })
 	go func() {
+		defer close(ended)
 		for event := range watcher.ResultChan() {
 			if event.Type == watch.Added {
 				playRay(nil)(t, c, event.Object.(*unstructured.Unstructured))

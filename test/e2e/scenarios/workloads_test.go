@@ -337,6 +337,7 @@ func TestW01_SparkAndPlainPods(t *testing.T) {
 			}))
 	}
 	c.Recorder.WaitExist(t, ring.gang(), 3, time.Minute)
+	m.WaitState(t, "ring", "ring", "Waiting")
 	ring.asWritten(t, c, m)
 	c.Recorder.Expect(ring.dialect.Key("ring", "ring"), 3)
 	c.Recorder.NoneBound(t, ring.gang())

@@ -103,7 +103,25 @@ func (c *Cluster) InstallChart(t TB, values map[string]any) *Installation {
 	}
 	i.run(t, "install", append([]string{"--create-namespace"}, i.values(t, values)...)...)
 	i.read(t)
+	i.waitRights(t)
 	return i
+}
+
+// waitRights waits until the API server heeds the chart's roles, one question for each.
+func (i *Installation) waitRights(t TB) {
+	t.Helper()
+	for _, question := range []string{
+		"patch podgroups.scheduling.run.ai --subresource=status", "list csinodes.storage.k8s.io",
+		"patch persistentvolumes", "update leases.coordination.k8s.io/muster-scheduler -n " + MusterNamespace,
+	} {
+		eventually(t, "muster may "+question, func() error {
+			line := "auth can-i --as system:serviceaccount:" + MusterNamespace + ":muster " + question
+			if answer := strings.TrimSpace(i.cluster.KubectlAnswers(t, line)); answer != "yes" {
+				return fmt.Errorf("the answer is %q", answer)
+			}
+			return nil
+		})
+	}
 }
 
 // Upgrade changes the release's values.

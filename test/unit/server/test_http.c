@@ -339,7 +339,9 @@ static int status_beside(struct context *c, const char *path, int others)
         client_send(fds[i], head.data, head.len);
         client_send(fds[i], body, BODY_LIMIT - 1);
     }
-    usleep(200000); /* they have been read */
+    size_t kept = strcmp(path, "/drop") == 0 ? 0 : (size_t)others * (BODY_LIMIT - 1);
+    for (int i = 0; i < 1000 && c->http->body_bytes < kept; i++)
+        usleep(10000);
     cleanup_reply struct client_reply r;
     client_ask(address(c), "POST", path, body, &r);
     if (r.status == 503)

@@ -341,7 +341,7 @@ struct hammer {
     pthread_t thread;
     int fd;
     char *body;
-    int answers;
+    atomic_int answers;
 };
 
 static void *hammer(void *arg)
@@ -351,7 +351,7 @@ static void *hammer(void *arg)
         cleanup_reply struct client_reply r = {0};
         client_request(h->fd, "POST", "/scheduler/filter", h->body);
         on = client_read(h->fd, &r) && !strstr(buf_str(&r.body), "stopping");
-        h->answers += on;
+        atomic_fetch_add(&h->answers, on);
     }
     return NULL;
 }
@@ -369,13 +369,16 @@ static void the_end_under_load_is_orderly(void **state)
         hammers[i].body = filter_body("single", NULL);
         pthread_create(&hammers[i].thread, NULL, hammer, &hammers[i]);
     }
-    usleep(100000);
+    for (size_t i = 0; i < ARRAY_SIZE(hammers); i++) {
+        for (int n = 0; n < 10000 && atomic_load(&hammers[i].answers) == 0; n++)
+            usleep(1000);
+        assert_true(atomic_load(&hammers[i].answers) > 0);
+    }
     loop_stop(s->loop);
     cleanup_free char *error = bind_error(held);
     assert_non_null(strstr(error, "stopping"));
     for (size_t i = 0; i < ARRAY_SIZE(hammers); i++) {
         pthread_join(hammers[i].thread, NULL);
-        assert_true(hammers[i].answers > 0);
         free(hammers[i].body);
         close(hammers[i].fd);
     }
