@@ -200,6 +200,8 @@ var racing = map[string]time.Duration{
 	"Assembling: Binding succeeded": 12 * time.Second, // a Binding that hangs is sent again after ten
 	"Committing: Binding succeeded": 12 * time.Second,
 	"Recovering: Binding succeeded": 12 * time.Second,
+	// What is not offered half a second after a pod has left is not believed yet.
+	"Recovering: scheduler refuses every place of a member": time.Second,
 }
 
 // reached is how often the cell was counted.
