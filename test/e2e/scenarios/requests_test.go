@@ -273,5 +273,6 @@ func (f fit) check(t *testing.T, c *testbed.Cluster) {
 		gang := testbed.InGang(testbed.Sigs, f.name, "exact")
 		c.Recorder.WaitBound(t, gang, f.n, 30*time.Second)
 		c.Recorder.Together(t, gang)
+		c.Recorder.WaitExist(t, testbed.InGang(testbed.Sigs, f.name, "over"), f.n+1, 30*time.Second)
 	})
 }

@@ -169,7 +169,7 @@ func TestS09_TimeoutWhileWaiting(t *testing.T) {
 	}{{testbed.Recipe, true}, {testbed.Sigs, true}, {testbed.SchedulerPlugins, false}} {
 		t.Run(each.dialect.Name, func(t *testing.T) {
 			beside(t)
-			c, _ := startAll(t, map[string]any{"backoffSeconds": 2}, each.dialect)
+			c, m := startAll(t, map[string]any{"backoffSeconds": 2}, each.dialect)
 			c.Namespace(t, "ml")
 			c.AddNodes(t, testbed.Node("a", testbed.GPUs(4)))
 			phases := c.WatchPhases(t, each.dialect, "ml", "ddp")
@@ -186,6 +186,12 @@ func TestS09_TimeoutWhileWaiting(t *testing.T) {
 			c.Recorder.NoneBound(t, gang)
 			// A change of capacity ends the backoff.
 			c.AddNodes(t, testbed.Node("b", testbed.GPUs(4)))
+			testbed.Within(t, 15*time.Second, "the gang has a plan", func() error {
+				if state := m.Gang(t, "ml", "ddp").State; state == "BackedOff" || state == "Waiting" {
+					return fmt.Errorf("it is %s", state)
+				}
+				return nil
+			})
 			// Members that kube-scheduler tries at different times need not meet within 3 s.
 			c.EditPodGroup(t, each.dialect, "ml", "ddp", map[string]any{"scheduleTimeoutSeconds": int64(60)})
 			c.Recorder.WaitBound(t, gang, 8, 60*time.Second)
