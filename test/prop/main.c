@@ -2,6 +2,7 @@
 /*
  * main.c - test_prop: scenario files, or seeds, against the core.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -28,6 +29,9 @@ static const char usage[] =
     "                                      fails too with fewer than E events, or if a cell of "
     "the\n"
     "                                      table of states is hit less than C times\n"
+    "       ... --digests FILE             adds a line for each seed: a number for what the core\n"
+    "                                      replied to each call and wrote about each object, in\n"
+    "                                      order and without words; in any order of seeds\n"
     "       test_prop --print --seed N     the operations of a seed\n"
     "       test_prop --help               verbs and attributes of scenarios\n";
 
@@ -74,7 +78,7 @@ static int play_file(const char *path, bool quiet)
         if (f.failed)
             printf("  line %d: %s\n", f.line, f.text);
     } else {
-        play(&ops, true, true, NULL, &totals, fail_here);
+        play(&ops, true, true, NULL, &totals, NULL, fail_here);
     }
     ops_done(&ops);
     return code;
@@ -87,6 +91,7 @@ struct options {
     int jobs, failures, tries;
     bool quiet, print;
     const char *out;
+    int digests; /* file descriptor, or -1 */
 };
 
 /* What a worker shares with its parent. */
@@ -123,7 +128,12 @@ static void work(struct desk *desk, const struct options *o, uint64_t from)
         desk->seed = seed;
         alarm(30);
         draw_seed(seed, &ops);
-        play(&ops, twin_of(seed), false, NULL, &desk->totals, fail_at_desk);
+        uint64_t digest;
+        bool wanted = o->digests >= 0;
+        play(&ops, twin_of(seed), false, NULL, &desk->totals, wanted ? &digest : NULL,
+             fail_at_desk);
+        if (wanted && dprintf(o->digests, "%" PRIu64 " %016" PRIx64 "\n", seed, digest) < 0)
+            exit(2);
     }
     ops_done(&ops);
     exit(0);
@@ -331,8 +341,8 @@ static void parse(int argc, char **argv, struct options *o)
         {"seed", 1, NULL, 's'},     {"runs", 1, NULL, 'r'},     {"events", 1, NULL, 'e'},
         {"jobs", 1, NULL, 'j'},     {"failures", 1, NULL, 'f'}, {"tries", 1, NULL, 't'},
         {"out", 1, NULL, 'o'},      {"quiet", 0, NULL, 'q'},    {"print", 0, NULL, 'p'},
-        {"at-least", 1, NULL, 'l'}, {"cells", 1, NULL, 'c'},    {"help", 0, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"at-least", 1, NULL, 'l'}, {"cells", 1, NULL, 'c'},    {"digests", 1, NULL, 'd'},
+        {"help", 0, NULL, 'h'},     {NULL, 0, NULL, 0},
     };
     for (int c; (c = getopt_long(argc, argv, "", longs, NULL)) != -1;)
         switch (c) {
@@ -363,6 +373,13 @@ static void parse(int argc, char **argv, struct options *o)
         case 'o':
             o->out = optarg;
             break;
+        case 'd':
+            o->digests = open(optarg, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0666);
+            if (o->digests < 0) {
+                perror(optarg);
+                exit(2);
+            }
+            break;
         case 'q':
             o->quiet = true;
             break;
@@ -386,8 +403,12 @@ static void parse(int argc, char **argv, struct options *o)
 
 int main(int argc, char **argv)
 {
-    struct options o = {
-        .seed = 1, .jobs = 1, .failures = 1, .tries = 3000, .out = "build/test/prop"};
+    struct options o = {.seed = 1,
+                        .jobs = 1,
+                        .failures = 1,
+                        .tries = 3000,
+                        .out = "build/test/prop",
+                        .digests = -1};
     parse(argc, argv, &o);
     int code = 0;
     for (int i = optind; i < argc; i++)

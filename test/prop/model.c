@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "test/prop/digest.h"
 #include "test/prop/oracle.h"
 #include "test/prop/say.h"
 
@@ -648,6 +649,8 @@ void model_step(struct model *m)
     m->totals->effects += n_effects;
     if (m->loud)
         say_all(m, e, n_effects);
+    if (m->digest)
+        digest_step(m->digest, (uint64_t)m->line, e, n_effects);
     if (m->twin)
         step_twin(m, n, e, n_effects);
     for (size_t i = 0; i < n_effects; i++)

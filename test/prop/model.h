@@ -172,6 +172,7 @@ struct model {
     bool did_something;
     struct ops *trace; /* what was done, with names; NULL: not kept */
     bool loud;
+    struct digest *digest; /* of what the core did; NULL: not kept */
     struct totals *totals;
     /* Ends the run; does not return. `tag` is the kind of failure, one word. */
     void (*fail)(struct model *m, const char *tag, const char *text);

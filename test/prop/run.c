@@ -6,18 +6,23 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "test/prop/digest.h"
+
 /* A run that takes longer (under sanitizers, on a busy machine) goes round in circles. */
 #define RUN_SECONDS 30
 
 void play(const struct ops *ops, bool twin, bool loud, struct ops *trace, struct totals *totals,
-          void (*fail)(struct model *, const char *, const char *))
+          uint64_t *ret_digest, void (*fail)(struct model *, const char *, const char *))
 {
     struct model *m = model_new(fail, totals, twin);
     m->loud = loud;
     m->trace = trace;
+    m->digest = ret_digest ? digest_new() : NULL;
     for (size_t i = 0; i < ops->n; i++)
         model_do(m, &ops->items[i]);
     model_end(m);
+    if (ret_digest)
+        *ret_digest = digest_end(m->digest);
     model_free(m);
 }
 
@@ -58,7 +63,7 @@ static void child(const struct ops *ops, bool twin, bool trace, int fd)
     if (!freopen("/dev/null", "w", stderr)) /* what a sanitizer says of a crash is said when it is
                                                repeated */
         _exit(3);
-    play(ops, twin, false, trace ? &done : NULL, &totals, report);
+    play(ops, twin, false, trace ? &done : NULL, &totals, NULL, report);
     _exit(0);
 }
 

@@ -21,9 +21,10 @@ struct failure {
 /* The operations of a seed: the same for ever, as long as draw.c is the same. */
 void draw_seed(uint64_t seed, struct ops *ret);
 
-/* Plays the list here; fail() must not return. `trace` (may be NULL) gets what was done. */
+/* Plays the list here; fail() must not return. `trace` (may be NULL) gets what was done, and
+ * `ret_digest` (may be NULL) a number for what the core did (digest.h). */
 void play(const struct ops *ops, bool twin, bool loud, struct ops *trace, struct totals *totals,
-          void (*fail)(struct model *, const char *, const char *));
+          uint64_t *ret_digest, void (*fail)(struct model *, const char *, const char *));
 
 /* Plays the list in a child process. `trace` (may be NULL) gets what was done up to the failure,
  * with the names that were chosen. */
