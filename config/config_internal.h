@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * config_internal.h - what config.c (table, values) and config_file.c (YAML) share.
+ * config_internal.h - what config_keys.c (table, values), config_file.c (YAML) and config.c
+ * (loading) share.
  */
 #ifndef MUSTER_CONFIG_CONFIG_INTERNAL_H
 #define MUSTER_CONFIG_CONFIG_INTERNAL_H
@@ -33,6 +34,14 @@ void config_mistake(struct config_loading *l, const char *where, const char *fmt
 /* Judges and stores one value, and remembers where it was made. Lists are given in pieces. */
 void config_set(struct config_loading *l, const struct config_key *key, const char *where,
                 const char *const *values, size_t n);
+/* The same of one text: entries of lists have commas between them. */
+void config_set_text(struct config_loading *l, const struct config_key *key, const char *where,
+                     const char *text);
+/* Where the value is. */
+void *config_field(const struct config *c, const struct config_key *key);
+/* The value that the table says, and its end. */
+void config_set_initial(struct config *c, const struct config_key *key);
+void config_clear(struct config *c, const struct config_key *key);
 /* The key of that name; NULL after reporting it as unknown with a guess. */
 const struct config_key *config_key_find(struct config_loading *l, const char *where,
                                          const char *name);

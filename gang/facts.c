@@ -84,6 +84,16 @@ const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key)
     return at < kvs->n && strcmp(kvs->items[at].key, key) == 0 ? kvs->items[at].value : NULL;
 }
 
+bool gang_kvs_equal(const struct gang_kvs *a, const struct gang_kvs *b)
+{
+    if (a->n != b->n)
+        return false;
+    for (size_t i = 0; i < a->n; i++)
+        if (!str_eq(gang_kvs_get(b, a->items[i].key), a->items[i].value))
+            return false;
+    return true;
+}
+
 static int by_text(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

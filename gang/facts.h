@@ -109,7 +109,7 @@ struct gang_node_facts {
     char *invalid; /* what of it exceeds a bound and is not in these facts; NULL: nothing */
 };
 
-/* muster's own scheduling gate on a pod, see gang/gates.c. */
+/* muster's own scheduling gate on a pod, see gang/life/gates.c. */
 #define GANG_GATE "muster.dev/plan"
 
 /* The annotation that a Binding of a commit puts on the pod; its value is the pod's UID, so one
@@ -288,5 +288,7 @@ bool gang_texts_have(char *const *texts, size_t n, const char *text);
 void gang_ports_sort(struct gang_port *ports, size_t n);
 /* NULL when absent. */
 const char *gang_kvs_get(const struct gang_kvs *kvs, const char *key);
+/* The same keys with the same values, in any order. */
+bool gang_kvs_equal(const struct gang_kvs *a, const struct gang_kvs *b);
 
 #endif

@@ -28,7 +28,8 @@
 
 struct gang_core;
 
-/* Whether members are nominated to their places before kube-scheduler asks, see gang/wake.c. */
+/* Whether members are nominated to their places before kube-scheduler asks, see gang/life/wake.c.
+ */
 enum gang_steering { GANG_STEER_AUTO, GANG_STEER_ALWAYS, GANG_STEER_NEVER };
 
 struct gang_config {

@@ -3,9 +3,9 @@
  * rules.h - kube-scheduler's rules between pods, and between volumes and nodes, as pure functions.
  *
  * They look at facts only and keep nothing: any thread. Who is on a node is known to others: the
- * planner (gang/crowd.c) and the driver of the built-in cluster. Each names its source in
- * k8s.io/kubernetes v1.36. A host is a node with the label kubernetes.io/hostname; two nodes with
- * the same value of it are two hosts here and one for the scheduler.
+ * planner (gang/cluster/inter_pod.c) and the driver of the built-in cluster. Each names its source
+ * in k8s.io/kubernetes v1.36. A host is a node with the label kubernetes.io/hostname; two nodes
+ * with the same value of it are two hosts here and one for the scheduler.
  */
 #ifndef MUSTER_GANG_RULES_H
 #define MUSTER_GANG_RULES_H

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/table.h"
-
-#include "gang/core.h"
+#include "gang/cluster/gang_marks.h"
 
 _Static_assert(sizeof GANG_STATE_LETTERS - 1 == GANG_STATE_MAX, "a letter for each state");
 _Static_assert(HAPPENING_MAX <= 32, "a bit for each happening");
@@ -54,20 +53,4 @@ bool gang_table_allows(enum gang_state from, uint32_t happened, enum gang_state 
     while ((more = follow(states, happened)) != states)
         states = more;
     return states >> to & 1;
-}
-
-void happening_begin(struct gang_core *core, struct gang *gang)
-{
-    if (gang->step == core->steps)
-        return;
-    gang->step = core->steps;
-    gang->began = gang->state;
-    gang->happened = 0;
-}
-
-void happened(struct gang_core *core, struct gang *gang, enum gang_happening what)
-{
-    happening_begin(core, gang);
-    gang->happened |= 1u << what;
-    core->stats.cells[gang->state][what]++;
 }

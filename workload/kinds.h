@@ -15,7 +15,7 @@
 #include "workload/read.h"
 #include "workload/workload.h"
 
-/* Parts that a PodGroup may have (gang/units.c refuses more than 1,024). A workload with more is
+/* Parts that a PodGroup may have (gang/group/quorum.c refuses more than 1,024). A workload with more is
  * one group without parts. */
 #define WORKLOAD_MAX_ROLES 1000
 

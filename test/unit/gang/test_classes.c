@@ -5,7 +5,8 @@
  */
 #include <stdio.h>
 
-#include "gang/classes.h"
+#include "gang/cluster/objects.h"
+#include "gang/plan/candidates.h"
 #include "test/lib/world.h"
 
 #define GPU   "nvidia.com/gpu"

@@ -2,7 +2,7 @@
 /* Places for held bind calls are few, and all namespaces share them. */
 #include <stdio.h>
 
-#include "gang/core.h"
+#include "gang/cluster/objects.h"
 #include "test/lib/world.h"
 
 static struct world *cluster(size_t max_holds)

@@ -2,7 +2,7 @@
 /* T10: looking in a page at a time shows everything once, in order, for a bounded price each. */
 #include <stdio.h>
 
-#include "gang/core.h"
+#include "gang/bounds.h"
 #include "test/lib/cost.h"
 #include "test/lib/world.h"
 

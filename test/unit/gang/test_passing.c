@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* T13: a bind call is carried out where filter let that very pod through to that node, and where
  * the node passes the pod's own rules. */
-#include "gang/core.h"
+#include "gang/cluster/nodes.h"
+#include "gang/cluster/objects.h"
 #include "test/lib/world.h"
 
 static void assert_turned_away(const struct world *w, uint64_t id, const char *words)

@@ -5,7 +5,8 @@
  */
 #include <stdio.h>
 
-#include "gang/core.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/resources.h"
 #include "test/lib/world.h"
 
 #define GPU   "nvidia.com/gpu"

@@ -2,7 +2,8 @@
 /* What namespaces share in the core besides holds, labels of nodes and the model check. */
 #include <stdio.h>
 
-#include "gang/core.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/pod_labels.h"
 #include "test/lib/world.h"
 
 static struct gang_pod_facts *pod_in(const char *ns, const char *name, int gpus)

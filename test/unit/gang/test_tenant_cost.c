@@ -5,7 +5,9 @@
  */
 #include <stdio.h>
 
-#include "gang/core.h"
+#include "gang/cluster/objects.h"
+#include "gang/group/pod_groups.h"
+#include "gang/bounds.h"
 #include "test/lib/cost.h"
 #include "test/lib/world.h"
 

@@ -5,8 +5,9 @@
  */
 #include <stdio.h>
 
-#include "gang/classes.h"
-#include "gang/told.h"
+#include "gang/cluster/node_labels.h"
+#include "gang/cluster/objects.h"
+#include "gang/plan/candidates.h"
 #include "test/lib/world.h"
 
 #define NODES  150

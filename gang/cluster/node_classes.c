@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/node_classes.h"
+
+#include "gang/cluster/node_labels.h"
+#include "gang/cluster/node_marks.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/resources.h"
+
+/* ---- the key: everything the planner looks at in a node ---- */
+
+/* Any number, without a NUL: six bits a byte, the last one marked. */
+static void key_number(struct buf *b, int64_t number)
+{
+    uint64_t rest = (uint64_t)number;
+    for (; rest >= 64; rest >>= 6)
+        buf_putc(b, (char)(0x40 | (rest & 0x3f)));
+    buf_putc(b, (char)(0x80 | rest));
+}
+
+/* With its length, so that no text from outside can look like another. */
+static void key_text(struct buf *b, const char *s)
+{
+    size_t n = strlen(s);
+    key_number(b, (int64_t)n);
+    buf_append(b, s, n);
+}
+
+static void key_rules(struct buf *b, const struct gang_core *core, const struct node *node)
+{
+    const struct gang_node_facts *f = node->facts;
+    key_number(b, f->unschedulable);
+    for (size_t i = 0; i < f->n_taints; i++) {
+        if (f->taints[i].effect == TAINT_PREFER_NO_SCHEDULE)
+            continue; /* no rule */
+        key_number(b, f->taints[i].effect);
+        key_text(b, f->taints[i].key);
+        key_text(b, f->taints[i].value);
+    }
+    buf_putc(b, '|');
+    for (size_t i = 0; i < core->n_told; i++)
+        key_number(b, told_value(core->told[i], node));
+}
+
+static void key_amounts(struct buf *b, const struct node *node)
+{
+    const struct amounts *lists[] = {&node->allocatable, &node->used, &node->reserved, &node->kept};
+    size_t at[ARRAY_SIZE(lists)] = {0};
+    uint32_t r;
+    key_number(b, node->n_woken);
+    key_number(b, node->n_apart > 0);
+    key_number(b, node->kept_alone);
+    while ((r = amounts_lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN) {
+        int64_t all = amounts_take(lists[0], &at[0], r), left = all;
+        left -= amounts_take(lists[1], &at[1], r);
+        left -= amounts_take(lists[2], &at[2], r);
+        int64_t kept = amounts_take(lists[3], &at[3], r);
+        if (!all && !left && !kept)
+            continue;
+        key_number(b, r);
+        key_number(b, all);
+        key_number(b, left);
+        key_number(b, kept);
+    }
+}
+
+/* Whom room is promised to there. In the order in which it was: nodes that differ in that alone are
+ * in classes of their own, which costs a look. */
+static void key_promised(struct buf *b, const struct node *node)
+{
+    list_for_each (pod, &node->promised, struct pod, in_promised) {
+        key_number(b, pod->facts->priority);
+        key_text(b, pod->shape->key);
+    }
+}
+
+/* The rules of a node change seldom: they are taken over from the class it was in. */
+static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
+{
+    if (node->class && node->class_gen == node->gen)
+        buf_append(b, node->class->key, node->class->rules);
+    else
+        key_rules(b, core, node);
+    size_t rules = b->len;
+    key_amounts(b, node);
+    key_promised(b, node);
+    return rules;
+}
+
+/* ---- a class is a heap of nodes, by name ---- */
+
+static void put(struct node_class *class, size_t at, struct node *node)
+{
+    class->nodes[at] = node;
+    node->in_class = at;
+}
+
+static bool before(const struct node *a, const struct node *b)
+{
+    return strcmp(a->name, b->name) < 0;
+}
+
+static void rise(struct node_class *class, size_t at, struct node *node)
+{
+    for (; at && before(node, class->nodes[(at - 1) / 2]); at = (at - 1) / 2)
+        put(class, at, class->nodes[(at - 1) / 2]);
+    put(class, at, node);
+}
+
+static void fall(struct node_class *class, size_t at, struct node *node)
+{
+    for (size_t child; (child = 2 * at + 1) < class->n; at = child) {
+        child += child + 1 < class->n && before(class->nodes[child + 1], class->nodes[child]);
+        if (!before(class->nodes[child], node))
+            break;
+        put(class, at, class->nodes[child]);
+    }
+    put(class, at, node);
+}
+
+static void join(struct node_class *class, struct node *node)
+{
+    GROW(class->nodes, class->cap, class->n + 1);
+    rise(class, class->n++, node);
+    node->class = class;
+}
+
+static void leave(struct gang_core *core, struct node *node)
+{
+    struct node_class *class = node->class;
+    if (!class)
+        return;
+    struct node *last = class->nodes[--class->n];
+    size_t at = node->in_class;
+    if (last != node && at && before(last, class->nodes[(at - 1) / 2]))
+        rise(class, at, last);
+    else if (last != node)
+        fall(class, at, last);
+    node->class = NULL;
+    if (!class->n && list_empty(&class->in_bare))
+        list_push(&core->bare, &class->in_bare);
+}
+
+struct node *class_first(const struct node_class *class, const struct node *except)
+{
+    struct node **nodes = class->nodes;
+    if (!class->n || nodes[0] != except)
+        return class->n ? nodes[0] : NULL;
+    if (class->n == 1)
+        return NULL;
+    return class->n > 2 && before(nodes[2], nodes[1]) ? nodes[2] : nodes[1];
+}
+
+/* ---- nodes move ---- */
+
+void node_joins_classes(struct gang_core *core, struct node *node)
+{
+    list_init(&node->in_moved);
+    list_init(&node->in_sent);
+    node_moved(core, node);
+}
+
+void node_leaves_classes(struct gang_core *core, struct node *node)
+{
+    leave(core, node);
+    list_remove(&node->in_moved);
+    list_remove(&node->in_sent);
+}
+
+static void settle(struct gang_core *core, struct node *node, struct buf *key)
+{
+    buf_clear(key);
+    if (!node->facts) {
+        leave(core, node);
+        return;
+    }
+    size_t rules = key_of(key, core, node);
+    node->class_gen = node->gen;
+    struct node_class *class = map_get(&core->node_classes, buf_str(key));
+    if (class && class == node->class)
+        return;
+    leave(core, node);
+    if (!class) {
+        class = xcalloc(1, sizeof *class);
+        class->key = xstrdup(buf_str(key));
+        class->rules = rules;
+        class->apart = node->n_apart > 0;
+        list_init(&class->in_bare);
+        map_set(&core->node_classes, class->key, class);
+    }
+    join(class, node);
+}
+
+void classes_settle(struct gang_core *core)
+{
+    cleanup_buf struct buf key = BUF_INIT;
+    told_settle(core);
+    while (!list_empty(&core->moved)) {
+        struct node *node = CONTAINER_OF(core->moved.next, struct node, in_moved);
+        list_remove(&node->in_moved);
+        settle(core, node, &key);
+    }
+}
+
+static void class_free(struct node_class *class)
+{
+    free(class->nodes);
+    free(class->key);
+    free(class);
+}
+
+void classes_sweep(struct gang_core *core)
+{
+    while (!list_empty(&core->bare)) {
+        struct node_class *class = CONTAINER_OF(core->bare.next, struct node_class, in_bare);
+        list_remove(&class->in_bare);
+        if (class->n)
+            continue; /* somebody came again */
+        map_remove(&core->node_classes, class->key);
+        class_free(class);
+    }
+}
+
+void classes_done(struct gang_core *core)
+{
+    map_for_each (e, &core->node_classes)
+        class_free(e->value);
+    map_done(&core->node_classes);
+}
+
+/* ---- the invariants ---- */
+
+static int check_node(const struct gang_core *core, const struct node *node, struct buf *key,
+                      struct err *err)
+{
+    const struct node_class *class = node->class;
+    if (!list_empty(&node->in_moved))
+        return 0;
+    if (!node->facts != !class)
+        return err_set(err, ERR_INTERNAL, "node %s: %s facts, and %s class", node->name,
+                       node->facts ? "has" : "no", class ? "a" : "no");
+    if (!class)
+        return 0;
+    buf_clear(key);
+    key_rules(key, core, node);
+    key_amounts(key, node);
+    key_promised(key, node);
+    if (strcmp(buf_str(key), class->key) != 0 || class->apart != (node->n_apart > 0))
+        return err_set(err, ERR_INTERNAL, "node %s is in the class of others", node->name);
+    size_t at = node->in_class;
+    if (at >= class->n || class->nodes[at] != node ||
+        (at && before(node, class->nodes[(at - 1) / 2])))
+        return err_set(err, ERR_INTERNAL, "node %s has not its place in its class", node->name);
+    return 0;
+}
+
+int classes_check(const struct gang_core *core, struct err *err)
+{
+    cleanup_buf struct buf key = BUF_INIT;
+    size_t in_classes = 0, with = 0;
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        with += node->class != NULL;
+        if (check_node(core, node, &key, err) < 0)
+            return -1;
+    }
+    map_for_each (e, &core->node_classes)
+        in_classes += ((const struct node_class *)e->value)->n;
+    if (in_classes != with)
+        return err_set(err, ERR_INTERNAL, "%zu nodes in classes, %zu have one", in_classes, with);
+    return 0;
+}

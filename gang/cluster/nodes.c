@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/nodes.h"
+
+#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/node_classes.h"
+#include "gang/cluster/node_labels.h"
+#include "gang/cluster/node_marks.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/pods.h"
+#include "gang/cluster/resources.h"
+#include "gang/cluster/signature.h"
+#include "gang/predicates.h"
+
+static uint32_t free_id(struct gang_core *core)
+{
+    for (size_t i = core->n_ids; i-- > 0 && core->n_ids > map_count(&core->nodes);)
+        if (!core->by_id[i])
+            return (uint32_t)i;
+    core->by_id = xreallocarray(core->by_id, core->n_ids + 1, sizeof *core->by_id);
+    core->by_id[core->n_ids] = NULL;
+    return (uint32_t)core->n_ids++;
+}
+
+/* Pods that the watch has shown nominated to the node before it was known. */
+static void nominated_before(struct gang_core *core, const char *name)
+{
+    if (!core->synced)
+        return; /* all are looked at when the picture is whole */
+    map_for_each (e, &core->pods) {
+        struct pod *pod = e->value;
+        if (str_eq(pod->nominated, name))
+            nomination_note(core, pod);
+    }
+}
+
+struct node *node_get(struct gang_core *core, const char *name)
+{
+    struct node *node = node_by_name(core, name);
+    if (node)
+        return node;
+    node = xcalloc(1, sizeof *node);
+    node->name = xstrdup(name);
+    node->id = free_id(core);
+    node->born = node->gen = ++core->clock;
+    list_init(&node->in_kept);
+    node_joins_classes(core, node);
+    node_crowd(core, node);
+    core->by_id[node->id] = node;
+    list_init(&node->pods);
+    list_init(&node->slots);
+    list_init(&node->in_doubted);
+    list_init(&node->nominated);
+    list_init(&node->promised);
+    map_set(&core->nodes, name, node);
+    nominated_before(core, name);
+    return node;
+}
+
+void node_drop(struct gang_core *core, struct node *node)
+{
+    list_for_each_safe (pod, &node->promised, struct pod, in_promised)
+        promise_end(core, pod);
+    core->by_id[node->id] = NULL;
+    node_leaves_classes(core, node);
+    list_remove(&node->in_kept);
+    list_remove(&node->in_doubted);
+    list_for_each_safe (pod, &node->nominated, struct pod, in_nominated)
+        list_remove(&pod->in_nominated);
+    map_remove(&core->nodes, node->name);
+    gang_node_facts_free(node->facts);
+    amounts_done(core, &node->allocatable);
+    amounts_done(core, &node->used);
+    amounts_done(core, &node->reserved);
+    amounts_done(core, &node->kept);
+    free(node->name);
+    free(node);
+}
+
+/* Deleted nodes stay while something is charged or reserved there; swept at the end of a step, so
+ * that no pointer to a node dies within one. */
+void nodes_sweep(struct gang_core *core)
+{
+    for (size_t i = 0; core->sweep && i < core->n_ids; i++) {
+        struct node *node = core->by_id[i];
+        if (node && !node->facts && !node->n_pods && !node->n_slots)
+            node_drop(core, node);
+    }
+    core->sweep = false;
+}
+
+static bool grew(const struct amounts *before, const struct amounts *after)
+{
+    for (size_t i = 0; i < after->n; i++)
+        if (after->items[i].amount > amount_of(before, after->items[i].resource))
+            return true;
+    return false;
+}
+
+static bool has_devices(const struct gang_core *core, const struct node *node)
+{
+    const struct amounts *a = &node->allocatable;
+    for (size_t i = 0; i < a->n; i++)
+        if (a->items[i].amount > 0 && gang_is_device(core->resources[a->items[i].resource]))
+            return true;
+    return false;
+}
+
+/* Whether the rules that a pod is held against are the same. */
+static bool rules_equal(const struct gang_node_facts *a, const struct gang_node_facts *b)
+{
+    if (a->unschedulable != b->unschedulable || a->n_taints != b->n_taints ||
+        !gang_kvs_equal(&a->labels, &b->labels))
+        return false;
+    for (size_t i = 0; i < a->n_taints; i++)
+        if (a->taints[i].effect != b->taints[i].effect ||
+            strcmp(a->taints[i].key, b->taints[i].key) != 0 ||
+            strcmp(a->taints[i].value, b->taints[i].value) != 0)
+            return false;
+    return true;
+}
+
+/* ---- resources that nodes have ---- */
+
+static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)
+{
+    bool news = false;
+    for (size_t i = 0; i < a->n; i++) {
+        uintptr_t n = (uintptr_t)map_get(&core->offered, a->items[i].resource);
+        news |= n == 0;
+        if (n + (uintptr_t)by)
+            map_set(&core->offered, a->items[i].resource, (void *)(n + (uintptr_t)by));
+        else
+            map_remove(&core->offered, a->items[i].resource);
+    }
+    return news;
+}
+
+/* Of a pod that asks for very many resources those that no node has are not counted: when a node
+ * comes with one of them, it is. */
+static void offer_note(struct gang_core *core, const struct gang_node_facts *was,
+                       const struct gang_node_facts *is)
+{
+    bool news = is && offer(core, &is->allocatable, 1);
+    if (was)
+        offer(core, &was->allocatable, -1);
+    if (news && core->n_invalid)
+        map_for_each (e, &core->pods)
+            if (shape_is_partial(((struct pod *)e->value)->facts))
+                pod_reshape(core, e->value);
+}
+
+void take_node(struct gang_core *core, struct gang_node_facts *facts)
+{
+    struct node *node = node_get(core, facts->name);
+    bool same_rules = node->facts && rules_equal(node->facts, facts);
+    struct amounts before = node->allocatable;
+    node->allocatable = (struct amounts){0};
+    amounts_set(core, &node->allocatable, &facts->allocatable);
+    bool more = grew(&before, &node->allocatable);
+    if (more || grew(&node->allocatable, &before)) {
+        node->stirred = core->model.stirred = core->now;
+        node_recount(core, node);
+    }
+    amounts_done(core, &before);
+    hosts_note(core, node->facts, facts);
+    offer_note(core, node->facts, facts);
+    struct gang_node_facts *old = node->facts;
+    node->facts = facts;
+    if (!same_rules)
+        told_note(core, node, old ? &old->labels : NULL, &facts->labels);
+    gang_node_facts_free(old);
+    node->devices = has_devices(core, node);
+    layout_new(core);
+    node_moved(core, node);
+    if (!same_rules) {
+        node->gen = ++core->clock;
+        node_crowd(core, node);
+    }
+    if (!same_rules || more)
+        node_changed(core, node);
+    if (!same_rules || !list_empty(&node->slots))
+        node_doubt(core, node);
+}
+
+void take_node_gone(struct gang_core *core, const char *name)
+{
+    struct node *node = node_by_name(core, name);
+    if (!node)
+        return;
+    hosts_note(core, node->facts, NULL);
+    offer_note(core, node->facts, NULL);
+    struct gang_node_facts *old = STEAL(node->facts);
+    if (old)
+        told_note(core, node, &old->labels, NULL);
+    gang_node_facts_free(old);
+    node->gen = ++core->clock;
+    node_crowd(core, node);
+    amounts_clear(core, &node->allocatable);
+    node_recount(core, node);
+    node_doubt(core, node);
+    core->sweep = true;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/pods.h"
+
+#include "gang/cluster/gang_marks.h"
+#include "gang/cluster/gate.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/node_labels.h"
+#include "gang/cluster/node_marks.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/passed.h"
+#include "gang/cluster/pod_labels.h"
+#include "gang/cluster/sched_queue.h"
+#include "gang/cluster/signature.h"
+#include "gang/cluster/slots.h"
+#include "gang/cluster/timers.h"
+#include "gang/cluster/volume_claims.h"
+
+/* ---- from its first facts to its last ---- */
+
+void remember_gone(struct gang_core *core, const char *uid)
+{
+    if (pod_was_deleted(core, uid))
+        return;
+    if (!core->gone)
+        core->gone = xcalloc(GONE_MAX, sizeof *core->gone);
+    char **place = &core->gone[core->gone_at];
+    core->gone_at = (core->gone_at + 1) % GONE_MAX;
+    if (*place) {
+        map_remove(&core->gone_set, *place);
+        free(*place);
+    }
+    *place = xstrdup(uid);
+    map_set(&core->gone_set, uid, *place);
+}
+
+static void join_shape(struct gang_core *core, struct pod *pod)
+{
+    pod->shape = shape_of(core, pod->facts);
+    list_push(&pod->shape->pods, &pod->in_shape);
+    told_join(pod->shape, pod);
+}
+
+static void leave_shape(struct gang_core *core, struct pod *pod)
+{
+    list_remove(&pod->in_shape);
+    shape_unref(core, pod->shape);
+    pod->shape = NULL;
+}
+
+/* Its place is given up; a held call is answered. */
+void lose_slot(struct gang_core *core, struct pod *pod)
+{
+    if (pod->slot)
+        slot_release(core, pod->slot, REASON_SLOT_MOVED);
+}
+
+struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    struct pod *pod = xcalloc(1, sizeof *pod);
+    pod->facts = facts;
+    pod->queued = core->now;
+    list_init(&pod->in_gang);
+    list_init(&pod->in_node);
+    list_init(&pod->in_shape);
+    list_init(&pod->in_starved);
+    list_init(&pod->in_woken);
+    list_init(&pod->in_unasked);
+    list_init(&pod->in_nominated);
+    list_init(&pod->in_promised);
+    list_init(&pod->in_passing);
+    list_init(&pod->in_shunning);
+    list_init(&pod->in_lone);
+    list_init(&pod->in_space);
+    for (int i = 0; i < POD_TIMERS; i++) {
+        pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
+        pod->timers[i].owner = pod;
+    }
+    pod->nominated = xstrdup_null(facts->nominated);
+    gate_seen(core, pod, /* was= */ false, facts->gated);
+    core->n_invalid += facts->invalid != NULL;
+    map_set(&core->pods, facts->uid, pod);
+    cleanup_free char *key = full_name(facts->ns, facts->name);
+    map_set(&core->names, key, pod);
+    claims_join(core, pod);
+    labels_learn(core, facts);
+    join_shape(core, pod);
+    return pod;
+}
+
+void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
+{
+    core->n_unseen += unseen - pod->unseen;
+    pod->unseen = unseen;
+}
+
+void pod_free(struct gang_core *core, struct pod *pod)
+{
+    leave_shape(core, pod);
+    claims_leave(core, pod);
+    list_remove(&pod->in_starved);
+    list_remove(&pod->in_woken);
+    list_remove(&pod->in_unasked);
+    list_remove(&pod->in_nominated);
+    promise_end(core, pod);
+    passing_end(core, pod);
+    list_remove(&pod->in_shunning);
+    list_remove(&pod->in_lone);
+    for (int i = 0; i < POD_TIMERS; i++)
+        timer_stop(core, &pod->timers[i]);
+    pod_reject(core, pod, false);
+    gate_seen(core, pod, pod->facts->gated, /* is= */ false);
+    set_unseen(core, pod, false);
+    core->n_invalid -= pod->facts->invalid != NULL;
+    labels_forget(core, pod->facts);
+    map_remove(&core->pods, pod->facts->uid);
+    cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
+    if (map_get(&core->names, key) == pod)
+        map_remove(&core->names, key);
+    gang_pod_facts_free(pod->facts);
+    free(pod->nominated);
+    free(pod->named);
+    free(pod->pinned);
+    free(pod->refused_on);
+    free(pod);
+}
+
+static void change_shape(struct gang_core *core, struct pod *pod)
+{
+    struct node *node = pod->node;
+    enum charge how = pod->charge;
+    usec_t left = node ? node->left : 0;
+    lose_slot(core, pod);
+    uncharge(core, pod);
+    leave_shape(core, pod);
+    join_shape(core, pod);
+    if (node) {
+        node->left = left; /* it did not leave */
+        charge(core, pod, node, how);
+        node_doubt(core, node);
+    }
+}
+
+/* The needs are what they were: nothing about the sums changes. The slot stays if its node still
+ * does: the pod may be on its way there, and its volume be what is being prepared for that. */
+static void change_rules(struct gang_core *core, struct pod *pod)
+{
+    if (pod->node)
+        node_joined(core, pod->node, pod->shape, -1);
+    leave_shape(core, pod);
+    join_shape(core, pod);
+    if (pod->node)
+        node_joined(core, pod->node, pod->shape, 1);
+    if (pod->slot && !shape_refusal(pod->shape, pod->slot->node))
+        slot_reshape(core, pod->slot, pod->shape);
+    else
+        lose_slot(core, pod);
+}
+
+/* Resized in place, its selector changed while gated, or where its volumes are is known now. */
+void pod_reshape(struct gang_core *core, struct pod *pod)
+{
+    struct shape *now = shape_of(core, pod->facts), *before = shape_ref(pod->shape);
+    if (now != before) {
+        promise_end(core, pod); /* of what it needed before */
+        if (pod->gang) {
+            happened(core, pod->gang, HAPPENING_MEMBER_CHANGED);
+            pod->gang->retry = true;
+            gang_touch(core, pod->gang);
+        }
+        if (shape_needs_equal(now, before))
+            change_rules(core, pod);
+        else
+            change_shape(core, pod);
+        promise_note(core, pod);
+    }
+    shape_unref(core, before);
+    shape_unref(core, now);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * pods.h - pods, as the facts say. seen.c says in which order new facts reach whom.
+ */
+#ifndef MUSTER_GANG_CLUSTER_PODS_H
+#define MUSTER_GANG_CLUSTER_PODS_H
+
+#include "gang/cluster/objects.h"
+
+/* Makes it known, with its claims, labels and shape; it is of no gang yet, and nothing is charged.
+ */
+struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts);
+/* Its gang, its charge, its slot and its call have ended. */
+void pod_free(struct gang_core *core, struct pod *pod);
+/* Filter has brought it, and the watch has not shown it. */
+void set_unseen(struct gang_core *core, struct pod *pod, bool unseen);
+/* A late call about it does not bring it back. */
+void remember_gone(struct gang_core *core, const char *uid);
+/* Its place is given up; a held call is answered. */
+void lose_slot(struct gang_core *core, struct pod *pod);
+/* The pod's shape follows its facts and claims. Its slot stays if the node still does. */
+void pod_reshape(struct gang_core *core, struct pod *pod);
+
+#endif

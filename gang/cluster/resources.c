@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/resources.h"
+
+#include "gang/cluster/objects.h"
+
+/* ---- names ---- */
+
+static uint32_t free_number(struct gang_core *core)
+{
+    if (core->n_free_resources)
+        return core->free_resources[--core->n_free_resources];
+    size_t n = ++core->n_resources;
+    if (n > core->cap_resources) {
+        core->cap_resources = 2 * n + 8;
+        core->resources =
+            xreallocarray(core->resources, core->cap_resources, sizeof *core->resources);
+        core->resource_users =
+            xreallocarray(core->resource_users, core->cap_resources, sizeof *core->resource_users);
+        core->free_resources =
+            xreallocarray(core->free_resources, core->cap_resources, sizeof *core->free_resources);
+    }
+    return (uint32_t)n - 1;
+}
+
+uint32_t resource_find(const struct gang_core *core, const char *name)
+{
+    uintptr_t known = (uintptr_t)map_get(&core->resource_numbers, name);
+    return known ? (uint32_t)known - 1 : RES_UNKNOWN;
+}
+
+uint32_t resource_ref(struct gang_core *core, const char *name)
+{
+    uint32_t number = resource_find(core, name);
+    if (number == RES_UNKNOWN) {
+        number = free_number(core);
+        core->resources[number] = xstrdup(name);
+        core->resource_users[number] = 0;
+        map_set(&core->resource_numbers, name, (void *)((uintptr_t)number + 1));
+    }
+    core->resource_users[number]++;
+    return number;
+}
+
+void resource_unref(struct gang_core *core, uint32_t number)
+{
+    if (--core->resource_users[number] > 0)
+        return;
+    map_remove(&core->resource_numbers, core->resources[number]);
+    free(STEAL(core->resources[number]));
+    core->free_resources[core->n_free_resources++] = number;
+}
+
+void resources_done(struct gang_core *core)
+{
+    for (size_t i = 0; i < core->n_resources; i++)
+        free(core->resources[i]);
+    free(core->resources);
+    free(core->resource_users);
+    free(core->free_resources);
+    map_done(&core->resource_numbers);
+}
+
+/* ---- amounts ---- */
+
+/* The place of the number, or the place where it belongs. */
+static size_t place_of(const struct amounts *a, uint32_t resource)
+{
+    size_t low = 0, high = a->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (a->items[middle].resource < resource)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int64_t amount_search(const struct amounts *a, uint32_t resource)
+{
+    size_t at = place_of(a, resource);
+    return at < a->n && a->items[at].resource == resource ? a->items[at].amount : 0;
+}
+
+void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by)
+{
+    size_t at = place_of(a, resource);
+    if (at == a->n || a->items[at].resource != resource) {
+        if (!by)
+            return;
+        GROW(a->items, a->cap, a->n + 1);
+        memmove(&a->items[at + 1], &a->items[at], (a->n++ - at) * sizeof *a->items);
+        a->items[at] = (struct need){resource, 0};
+        core->resource_users[resource]++;
+    }
+    a->items[at].amount += by;
+    if (a->items[at].amount || resource < RES_FIRST_OTHER)
+        return;
+    memmove(&a->items[at], &a->items[at + 1], (--a->n - at) * sizeof *a->items);
+    resource_unref(core, resource);
+}
+
+void amounts_add(struct gang_core *core, struct amounts *to, const struct shape *shape, int sign)
+{
+    for (size_t i = 0; i < shape->n_needs; i++)
+        amounts_change(core, to, shape->needs[i].resource, sign * shape->needs[i].amount);
+}
+
+void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_amounts *from)
+{
+    struct amounts before = *to;
+    *to = (struct amounts){0};
+    for (size_t i = 0; i < from->n; i++) {
+        uint32_t r = resource_ref(core, from->items[i].resource);
+        amounts_change(core, to, r, from->items[i].amount - amount_of(to, r));
+        resource_unref(core, r);
+    }
+    amounts_done(core, &before);
+}
+
+void amounts_clear(struct gang_core *core, struct amounts *a)
+{
+    while (a->n)
+        resource_unref(core, a->items[--a->n].resource);
+}
+
+void amounts_done(struct gang_core *core, struct amounts *a)
+{
+    amounts_clear(core, a);
+    free(a->items);
+    *a = (struct amounts){0};
+}

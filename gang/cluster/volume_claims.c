@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/volume_claims.h"
+
+#include "gang/cluster/objects.h"
+
+struct claim *claim_get(struct gang_core *core, const char *ns, const char *name)
+{
+    cleanup_free char *key = xasprintf("%s/%s", ns, name);
+    struct claim *claim = map_get(&core->claims, key);
+    if (claim)
+        return claim;
+    claim = xcalloc(1, sizeof *claim);
+    claim->key = STEAL(key);
+    list_init(&claim->uses);
+    map_set(&core->claims, claim->key, claim);
+    return claim;
+}
+
+static void claim_free(struct claim *claim)
+{
+    gang_claim_facts_free(claim->facts);
+    free(claim->key);
+    free(claim);
+}
+
+void claim_sweep(struct gang_core *core, struct claim *claim)
+{
+    if (claim->facts || !list_empty(&claim->uses))
+        return;
+    map_remove(&core->claims, claim->key);
+    claim_free(claim);
+}
+
+void claims_join(struct gang_core *core, struct pod *pod)
+{
+    const struct gang_pod_facts *f = pod->facts;
+    pod->uses = f->n_claims ? xcalloc(f->n_claims, sizeof *pod->uses) : NULL;
+    for (size_t i = 0; i < f->n_claims; i++) {
+        struct claim_use *use = &pod->uses[i];
+        use->pod = pod;
+        use->claim = claim_get(core, f->ns, f->claims[i]);
+        list_push(&use->claim->uses, &use->in_claim);
+    }
+    pod->n_uses = f->n_claims;
+}
+
+void claims_leave(struct gang_core *core, struct pod *pod)
+{
+    for (size_t i = 0; i < pod->n_uses; i++) {
+        list_remove(&pod->uses[i].in_claim);
+        claim_sweep(core, pod->uses[i].claim);
+    }
+    free(STEAL(pod->uses));
+    pod->n_uses = 0;
+}
+
+static bool says_something(const struct gang_claim_facts *facts)
+{
+    return facts && (facts->selected || facts->bound || facts->limited);
+}
+
+bool claims_bound(const struct pod *pod)
+{
+    for (size_t i = 0; i < pod->n_uses; i++)
+        if (!pod->uses[i].claim->facts || !pod->uses[i].claim->facts->bound)
+            return false;
+    return pod->n_uses > 0 && !pod->facts->has_resource_claims;
+}
+
+void claim_says(struct claim *claim, struct gang_claim_facts *facts)
+{
+    gang_claim_facts_free(claim->facts);
+    claim->facts = says_something(facts) ? facts : gang_claim_facts_free(facts);
+}
+
+const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,
+                                            const char *name)
+{
+    cleanup_free char *key = xasprintf("%s/%s", ns, name);
+    const struct claim *claim = map_get(&core->claims, key);
+    return claim ? claim->facts : NULL;
+}
+
+void claims_done(struct gang_core *core)
+{
+    map_for_each (e, &core->claims)
+        claim_free(e->value);
+    map_done(&core->claims);
+}

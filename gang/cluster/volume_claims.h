@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * volume_claims.h - where the volumes of pods may be used.
+ *
+ * What a claim says is part of the shape of the pods that name it (signature.c), so a pod whose
+ * volume is being prepared for a node (PreBind ran, the watch shows it) has a shape of its own from
+ * then on: nobody swaps places with it and no plan moves it elsewhere. When all its claims are
+ * bound, their volumes say where it can run, and it is pinned (bind.c) no longer.
+ */
+#ifndef MUSTER_GANG_CLUSTER_VOLUME_CLAIMS_H
+#define MUSTER_GANG_CLUSTER_VOLUME_CLAIMS_H
+
+#include "gang/cluster/objects.h"
+
+/* The pod's claims become its own to follow; before it has a shape. */
+void claims_join(struct gang_core *core, struct pod *pod);
+void claims_leave(struct gang_core *core, struct pod *pod);
+/* Makes one that is only known by name, if need be. */
+struct claim *claim_get(struct gang_core *core, const char *ns, const char *name);
+/* Forgets it if it says nothing and no pod names it. */
+void claim_sweep(struct gang_core *core, struct claim *claim);
+/* Takes the facts; NULL: it is gone. */
+void claim_says(struct claim *claim, struct gang_claim_facts *facts);
+/* It has claims, and all are bound to volumes: nothing is prepared on one node for it. */
+bool claims_bound(const struct pod *pod);
+void claims_done(struct gang_core *core);
+/* NULL: any node will do, or it is not known. */
+const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,
+                                            const char *name);
+
+#endif

@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * explain.c - why a gang is where it is: what the nodes say to its members, who holds what they
+ * lack, how far its minimums are met. Looks and changes nothing.
+ */
+#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/resources.h"
+#include "gang/cluster/signature.h"
+#include "gang/group/infeasible.h"
+#include "gang/group/pod_groups.h"
+#include "gang/group/protected_room.h"
+#include "gang/group/quorum.h"
+#include "gang/life/express.h"
+#include "gang/life/modelled.h"
+#include "gang/step/view.h"
+
+#define UNITS_MAX   64
+#define SHAPES_MAX  16
+#define HOLDERS_MAX 10
+#define PODS_MAX    512
+/* kube-scheduler's calls wait meanwhile, so the work has a bound, some 4 ms in all: looks at nodes
+ * for all kinds of members together, each weighed by what it costs, and pods counted on them. */
+#define LOOKS_MAX    5000
+#define HOLDINGS_MAX 4000
+
+/* ---- the tree of minimums ---- */
+
+static void explain_unit(struct gang_explained *x, const struct unit *unit, int depth)
+{
+    if (x->n_units == UNITS_MAX)
+        return;
+    x->units[x->n_units++] = (struct gang_explained_unit){
+        .depth = depth,
+        .group = unit->group ? &unit->group->ref : NULL,
+        .subgroup = unit->spec ? unit->spec->name : NULL,
+        .part = unit->part,
+        .needs = unit_needs(unit),
+        .members = unit->t.members,
+        .bound = unit->t.bound + unit->t.binding,
+        .held = unit->t.held,
+        .planned = unit->t.slots,
+        .children = unit->n_children,
+        .children_needed = unit_children_needed(unit),
+    };
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        explain_unit(x, child, depth + 1);
+}
+
+/* ---- what a look at a node costs ---- */
+
+/* So many needs, bytes of rules, or pods that a spread counts, take as long as the rest of it. */
+#define NEEDS_OF_A_LOOK 16
+#define RULES_OF_A_LOOK 512
+#define PODS_OF_A_LOOK  16
+
+static int64_t rules_price(const struct shape *shape)
+{
+    return (int64_t)(shape->base / RULES_OF_A_LOOK);
+}
+
+/* Its needs and its rules about nodes; the rules of volumes are at the end of the key. */
+static int64_t shape_price(const struct shape *shape)
+{
+    size_t rules = strlen(shape->key) / RULES_OF_A_LOOK;
+    return (int64_t)(1 + shape->n_needs / NEEDS_OF_A_LOOK + rules);
+}
+
+/* Rules between pods are compared with each pod on the node, from both sides. */
+static int64_t pods_price(const struct shape *shape, const struct node *node)
+{
+    int64_t price = 0;
+    if (shape->ports || shape->apart || shape->spread)
+        price = rules_price(shape) * (int64_t)(node->n_pods + node->n_slots);
+    if (node->n_apart)
+        list_for_each (pod, &node->pods, struct pod, in_node)
+            price += pod->shape->apart ? rules_price(pod->shape) : 0;
+    return price;
+}
+
+/* Before the first look each spread is counted on all nodes; what plans have counted is kept. */
+static int64_t spreads_price(const struct gang_core *core, const struct shape *shape)
+{
+    const struct gang_pod_facts *who = shape->crowd ? NULL : shape_sample(shape);
+    size_t looks = core->n_ids + map_count(&core->pods) / PODS_OF_A_LOOK;
+    return who ? rules_price(shape) * (int64_t)(who->n_spreads * looks) : 0;
+}
+
+/* ---- what nodes say to members of one shape ---- */
+
+/* A kind of members, and the nodes that were looked at for it: those with smaller numbers. */
+struct kind {
+    struct shape *shape;
+    int64_t price; /* of a look, without the pods on the node */
+    size_t end;
+};
+
+/* What the nodes that pass say of one need alone. */
+struct sum {
+    int64_t fit; /* pods */
+    int64_t free, largest;
+};
+
+struct look {
+    const struct gang_core *core;
+    const struct gang *gang;
+    struct shape *shape;
+    struct rules rules;
+    struct reach reach;
+    struct sum *sums; /* by need */
+    int64_t fit;
+    int64_t left; /* of LOOKS_MAX, for all shapes */
+};
+
+/* How many pods of the shape fit beside what is there. */
+static int64_t fit_on(struct look *l, const struct node *node)
+{
+    int64_t fit = l->shape->alone ? 1 : INT32_MAX;
+    for (size_t k = 0; k < l->shape->n_needs; k++) {
+        const struct need *need = &l->shape->needs[k];
+        struct sum *sum = &l->sums[k];
+        int64_t room = node_room(node, need->resource, &l->reach), left = room < 0 ? 0 : room;
+        int64_t n = left / need->amount;
+        fit = n < fit ? n : fit;
+        sum->fit += n;
+        sum->free += left;
+        sum->largest = left > sum->largest ? left : sum->largest;
+    }
+    return fit;
+}
+
+static bool could_hold(const struct node *node, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->n_needs; i++)
+        if (shape->needs[i].amount > amount_of(&node->allocatable, shape->needs[i].resource))
+            return false;
+    return true;
+}
+
+static void look_at_node(struct look *l, const struct node *node, struct gang_explained_shape *s)
+{
+    s->nodes++;
+    const char *no = shape_refusal(l->shape, node);
+    s->volumes += no == shape_volume_refusal;
+    if (no)
+        return;
+    s->passing++;
+    s->able += could_hold(node, l->shape);
+    int misfit = node_misfit(node, l->shape, &l->reach);
+    bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
+    bool refused = evidence_refuses(l->core, l->gang, l->shape, node);
+    int64_t fit = fit_on(l, node);
+    s->ports += misfit == -2;
+    s->roomy += misfit == -1;
+    s->between += between;
+    s->refused += misfit == -1 && refused;
+    struct reach all = l->reach;
+    all.heeds = false;
+    s->kept += misfit >= 0 && l->reach.heeds && node_misfit(node, l->shape, &all) == -1;
+    l->fit += refused || misfit == -2 || between ? 0 : fit;
+}
+
+/* The need that is met for the fewest; between equals the device, which is the scarce thing. */
+static const struct need *scarcest(const struct look *l)
+{
+    const struct need *found = NULL;
+    int64_t least = 0;
+    for (size_t k = 0; k < l->shape->n_needs; k++) {
+        const struct need *need = &l->shape->needs[k];
+        bool device = (int)need->resource == l->shape->device;
+        int64_t fit = l->sums[k].fit;
+        if (found && (fit > least || (fit == least && !device)))
+            continue;
+        found = need;
+        least = fit;
+    }
+    return found;
+}
+
+/* What is short is what the pods that fit by it alone are too few of. */
+static void name_short(const struct look *l, struct gang_explained_shape *s)
+{
+    const struct need *need = scarcest(l);
+    const struct sum *sum = need ? &l->sums[need - l->shape->needs] : NULL;
+    if (!s->passing || !sum || sum->fit >= s->pods)
+        return;
+    s->resource = l->core->resources[need->resource];
+    s->each = need->amount;
+    s->free = sum->free;
+    s->largest = sum->largest;
+}
+
+static void look_at_nodes(struct look *l, struct kind *kind, struct gang_explained_shape *s)
+{
+    l->shape = kind->shape;
+    cleanup_free struct sum *sums = xcalloc(l->shape->n_needs, sizeof *sums);
+    l->sums = sums;
+    l->rules = rules_for(l->core, l->shape);
+    l->fit = 0;
+    l->left -= spreads_price(l->core, l->shape);
+    for (; kind->end < l->core->n_ids; kind->end++) {
+        const struct node *node = l->core->by_id[kind->end];
+        if (!node || !node->facts)
+            continue;
+        l->left -= kind->price + pods_price(l->shape, node);
+        if ((s->partly = l->left < 0))
+            break;
+        look_at_node(l, node, s);
+    }
+    s->fit = (int)(l->fit < INT32_MAX ? l->fit : INT32_MAX);
+    name_short(l, s);
+}
+
+static bool has_no_place(const struct pod *pod)
+{
+    return pod_counts(pod) && !pod->node && !pod->slot && !pod_is_finished(pod);
+}
+
+static int shape_index(const struct gang_core *core, struct gang_explained *x, struct kind *kinds,
+                       const struct pod *pod)
+{
+    int64_t looks = 0;
+    for (size_t i = 0; i < x->n_shapes; i++) {
+        if (kinds[i].shape == pod->shape)
+            return (int)i;
+        looks += kinds[i].price * (int64_t)core->n_ids;
+    }
+    if (x->n_shapes == SHAPES_MAX || looks >= LOOKS_MAX)
+        return -1;
+    kinds[x->n_shapes] = (struct kind){pod->shape, shape_price(pod->shape), 0};
+    x->shapes[x->n_shapes].sample = pod->facts;
+    x->shapes[x->n_shapes].beyond = pod_beyond_model(core, pod);
+    return (int)x->n_shapes++;
+}
+
+static void explain_shapes(const struct gang_core *core, const struct group *group,
+                           struct gang_explained *x, struct kind *kinds)
+{
+    const struct gang *gang = group->gang;
+    struct look l = {
+        .core = core, .gang = gang, .reach = gang_reach(core, gang), .left = LOOKS_MAX};
+    x->pods = xcalloc(PODS_MAX, sizeof *x->pods);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (!has_no_place(pod) || !unit_is_below(pod->unit, group->units[0]))
+            continue;
+        int i = shape_index(core, x, kinds, pod);
+        if (x->n_pods < PODS_MAX)
+            x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
+        if (i >= 0)
+            x->shapes[i].pods++;
+    }
+    for (size_t i = 0; i < x->n_shapes; i++)
+        look_at_nodes(&l, &kinds[i], &x->shapes[i]);
+}
+
+/* ---- who holds what is short ---- */
+
+struct holders {
+    struct gang_explained_holder *items;
+    struct gang **gangs; /* of the items; NULL: an ordinary pod's */
+    size_t n, cap, gangs_cap;
+    size_t looked_at;
+};
+
+static struct gang_explained_holder *holder_of(struct holders *h, struct gang *gang,
+                                               const struct pod *pod)
+{
+    if (gang && gang->summed)
+        return &h->items[gang->summed - 1];
+    GROW(h->items, h->cap, h->n + 1);
+    GROW(h->gangs, h->gangs_cap, h->n + 1);
+    h->items[h->n] = (struct gang_explained_holder){.gang = gang ? &gang->head->ref : NULL,
+                                                    .pod = gang ? NULL : pod->facts};
+    h->gangs[h->n++] = gang;
+    if (gang)
+        gang->summed = h->n;
+    return &h->items[h->n - 1];
+}
+
+static void add_holders(struct holders *h, const struct node *node, uint32_t resource)
+{
+    list_for_each (pod, &node->pods, struct pod, in_node) {
+        int64_t amount = shape_need(pod->shape, resource);
+        if (!amount)
+            continue;
+        struct gang_explained_holder *holder = holder_of(h, pod->gang, pod);
+        holder->amount += amount;
+        holder->pods++;
+    }
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        int64_t amount = shape_need(slot->shape, resource);
+        if (!amount)
+            continue;
+        struct gang_explained_holder *holder = holder_of(h, slot->gang, NULL);
+        holder->amount += amount;
+        holder->reserved += amount;
+        holder->pods++;
+    }
+    h->looked_at += node->n_pods + node->n_slots;
+}
+
+static int by_amount(const struct gang_explained_holder *x, const struct gang_explained_holder *y)
+{
+    if (x->amount != y->amount)
+        return x->amount > y->amount ? -1 : 1;
+    if (!x->gang != !y->gang)
+        return x->gang ? -1 : 1;
+    const char *xs[] = {x->gang ? x->gang->ns : x->pod->ns, x->gang ? x->gang->name : x->pod->name};
+    const char *ys[] = {y->gang ? y->gang->ns : y->pod->ns, y->gang ? y->gang->name : y->pod->name};
+    int order = strcmp(xs[0], ys[0]);
+    return order ? order : strcmp(xs[1], ys[1]);
+}
+
+/* The largest come first, in order; there may be thousands behind them. */
+static void show_largest(const struct holders *h, struct gang_explained *x)
+{
+    x->holders = xcalloc(HOLDERS_MAX, sizeof *x->holders);
+    for (size_t i = 0; i < h->n; i++) {
+        const struct gang_explained_holder *item = &h->items[i];
+        size_t at = x->n_holders;
+        x->others_amount += item->amount;
+        if (at < HOLDERS_MAX)
+            x->n_holders++;
+        else if (by_amount(&x->holders[--at], item) <= 0)
+            continue;
+        for (; at > 0 && by_amount(&x->holders[at - 1], item) > 0; at--)
+            x->holders[at] = x->holders[at - 1];
+        x->holders[at] = *item;
+    }
+    x->n_others = h->n - x->n_holders;
+    for (size_t i = 0; i < x->n_holders; i++)
+        x->others_amount -= x->holders[i].amount;
+}
+
+static void explain_holders(const struct gang_core *core, struct gang_explained *x,
+                            const struct kind *kind, uint32_t resource)
+{
+    struct holders h = {0};
+    for (size_t i = 0; i < kind->end && !x->partly; i++)
+        if (core->by_id[i] && !shape_refusal(kind->shape, core->by_id[i])) {
+            x->partly = h.looked_at >= HOLDINGS_MAX;
+            if (!x->partly)
+                add_holders(&h, core->by_id[i], resource);
+        }
+    x->partly |= kind->end < core->n_ids;
+    show_largest(&h, x);
+    for (size_t i = 0; i < h.n; i++)
+        if (h.gangs[i])
+            h.gangs[i]->summed = 0;
+    free(h.items);
+    free(h.gangs);
+    x->held = core->resources[resource];
+}
+
+/* Of the shape that is furthest from having room. */
+static void find_holders(const struct gang_core *core, struct gang_explained *x,
+                         const struct kind *kinds)
+{
+    int worst = -1;
+    for (size_t i = 0; i < x->n_shapes; i++) {
+        int lack = x->shapes[i].pods - x->shapes[i].fit;
+        if (x->shapes[i].resource &&
+            (worst < 0 || lack > x->shapes[worst].pods - x->shapes[worst].fit))
+            worst = (int)i;
+    }
+    if (worst >= 0)
+        explain_holders(core, x, &kinds[worst], resource_find(core, x->shapes[worst].resource));
+}
+
+/* ---- all of it ---- */
+
+static usec_t due(const struct gang *gang, enum timer_kind kind)
+{
+    const struct heap_node *node = &gang->timers[kind].node;
+    return node->pos ? node->at : 0;
+}
+
+static int count_waiting(const struct gang_core *core)
+{
+    int n = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core)
+        n += gang_is_waiting(gang);
+    return n;
+}
+
+bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
+                       struct gang_explained *ret)
+{
+    const struct group *group = group_find(core, ref);
+    if (!group)
+        return false;
+    const struct gang *gang = group->gang;
+    struct kind kinds[SHAPES_MAX];
+    gang_count(core, gang);
+    *ret = (struct gang_explained){
+        .waiting = count_waiting(core),
+        .keeper = core->keeper ? &core->keeper->head->ref : NULL,
+        .keeps = core->keeper == gang,
+        .heeds = gang_heeds(core, gang),
+        .express = core->config.express,
+        .express_doubt = express_doubt(core, gang),
+        .express_closed = gang_model_doubt(core, gang),
+        .attempt_until = due(gang, TIMER_ATTEMPT),
+        .backoff_until = due(gang, TIMER_BACKOFF),
+        .hold_until = due(gang, TIMER_HOLD),
+        .evidence_until = due(gang, TIMER_EVIDENCE),
+        .units = xcalloc(UNITS_MAX, sizeof *ret->units),
+        .shapes = xcalloc(SHAPES_MAX, sizeof *ret->shapes),
+    };
+    for (int p = 0; p < PREDICATE_MAX; p++)
+        ret->mismatches += core->stats.mismatches[p];
+    explain_unit(ret, gang->root, 0);
+    explain_shapes(core, group, ret, kinds);
+    find_holders(core, ret, kinds);
+    return true;
+}
+
+void gang_explained_done(struct gang_explained *x)
+{
+    free(x->units);
+    free(x->shapes);
+    free(x->pods);
+    free(x->holders);
+}

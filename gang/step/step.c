@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * step.c - the step: facts in, timers, planning, answers, and what there is to tell.
+ */
+#include "gang/cluster/effects.h"
+#include "gang/cluster/gang_marks.h"
+#include "gang/cluster/hold_places.h"
+#include "gang/cluster/node_classes.h"
+#include "gang/cluster/node_labels.h"
+#include "gang/cluster/nodes.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/passed.h"
+#include "gang/cluster/pod_labels.h"
+#include "gang/cluster/reshape.h"
+#include "gang/cluster/resources.h"
+#include "gang/cluster/timers.h"
+#include "gang/cluster/volume_claims.h"
+#include "gang/cluster/watches.h"
+#include "gang/group/order.h"
+#include "gang/group/pod_groups.h"
+#include "gang/life/attempt.h"
+#include "gang/life/batch.h"
+#include "gang/life/bind.h"
+#include "gang/life/gates.h"
+#include "gang/life/life.h"
+#include "gang/life/model_check.h"
+#include "gang/life/overlooked.h"
+#include "gang/life/seen.h"
+#include "gang/life/wake.h"
+#include "gang/plan/moves.h"
+#include "gang/plan/plan.h"
+#include "gang/verb/filter.h"
+#include "gang/words/status.h"
+
+struct gang_config gang_config_default(void)
+{
+    return (struct gang_config){
+        .hold = 20 * USEC_PER_SEC,
+        .assemble = 3 * USEC_PER_SEC,
+        .schedule_timeout = 60 * USEC_PER_SEC,
+        .schedule_timeout_max = 3600 * USEC_PER_SEC,
+        .backoff_initial = 5 * USEC_PER_SEC,
+        .backoff_max = 300 * USEC_PER_SEC,
+        .text_refresh = 30 * USEC_PER_SEC,
+        .max_holds = 10000,
+        .plan_work = 100000, /* some 20 ms */
+        .together = 500,
+        .starvation = 300 * USEC_PER_SEC,
+    };
+}
+
+struct gang_core *gang_core_new(const struct gang_config *config)
+{
+    struct gang_core *core = xcalloc(1, sizeof *core);
+    core->config = *config;
+    core->scheduler_names = xcalloc(config->n_scheduler_names, sizeof *core->scheduler_names);
+    for (size_t i = 0; i < config->n_scheduler_names; i++)
+        core->scheduler_names[i] = xstrdup(config->scheduler_names[i]);
+    list_init(&core->gangs);
+    list_init(&core->open);
+    list_init(&core->touched);
+    list_init(&core->noted);
+    list_init(&core->unsettled);
+    list_init(&core->starved);
+    list_init(&core->woken);
+    list_init(&core->unasked);
+    list_init(&core->moved);
+    list_init(&core->bare);
+    list_init(&core->kept);
+    list_init(&core->doubted);
+    list_init(&core->sent);
+    list_init(&core->passing);
+    list_init(&core->shunning);
+    list_init(&core->lone);
+    list_init(&core->stale_spaces);
+    core->told_gen = 1;
+    core->wake.kind = TIMER_WAKE;
+    core->steer.kind = TIMER_STEER;
+    core->plan.kind = TIMER_PLAN;
+    core->show.kind = TIMER_SHOW;
+    core->batch.kind = TIMER_BATCH;
+    core->labels.kind = TIMER_LABELS;
+    resource_ref(core, "pods"); /* for good: RES_PODS, RES_CPU, RES_MEMORY */
+    resource_ref(core, "cpu");
+    resource_ref(core, "memory");
+    return core;
+}
+
+static void free_gone(struct gang_core *core)
+{
+    for (size_t i = 0; core->gone && i < GONE_MAX; i++)
+        free(core->gone[i]);
+    map_done(&core->gone_set);
+    free(core->gone);
+}
+
+struct gang_core *gang_core_free(struct gang_core *core)
+{
+    if (!core)
+        return NULL;
+    map_for_each (e, &core->pods)
+        pod_remove(core, e->value);
+    groups_drop(core);
+    map_for_each (e, &core->nodes)
+        node_drop(core, e->value);
+    free_gone(core);
+    map_done(&core->pods);
+    map_done(&core->names);
+    map_done(&core->nodes);
+    map_done(&core->shapes);
+    map_done(&core->verdicts);
+    map_done(&core->offered);
+    classes_done(core);
+    order_done(core);
+    told_done(core);
+    claims_done(core);
+    labels_done(core);
+    map_done(&core->hosts);
+    map_done(&core->calls);
+    holders_done(core);
+    resources_done(core);
+    for (size_t i = 0; i < core->config.n_scheduler_names; i++)
+        free(core->scheduler_names[i]);
+    free(core->scheduler_names);
+    free(core->by_id);
+    model_done(core);
+    heap_done(&core->timers);
+    effects_done(&core->fx);
+    free(core);
+    return NULL;
+}
+
+static void take_fact(struct gang_core *core, struct gang_event *ev)
+{
+    switch (ev->kind) {
+    case GANG_EV_NODE_SET:
+        take_node(core, STEAL(ev->node));
+        break;
+    case GANG_EV_NODE_GONE:
+        take_node_gone(core, ev->gone.name);
+        break;
+    case GANG_EV_POD_SET:
+        take_pod(core, STEAL(ev->pod));
+        break;
+    case GANG_EV_POD_GONE: {
+        struct pod *pod = pod_by_name(core, ev->gone.ns, ev->gone.name);
+        if (pod)
+            take_pod_gone(core, pod);
+        break;
+    }
+    case GANG_EV_GROUP_SET:
+        take_group(core, STEAL(ev->group));
+        break;
+    case GANG_EV_GROUP_GONE:
+        take_group_gone(core, &ev->gone);
+        break;
+    case GANG_EV_CLASS_SET:
+        take_class(core, STEAL(ev->class));
+        break;
+    case GANG_EV_CLASS_GONE:
+        take_class_gone(core, ev->gone.name);
+        break;
+    case GANG_EV_CLAIM_SET:
+        take_claim(core, STEAL(ev->claim));
+        break;
+    case GANG_EV_CLAIM_GONE:
+        take_claim_gone(core, &ev->gone);
+        break;
+    case GANG_EV_SYNCED:
+        core->synced = true;
+        core->synced_at = core->now;
+        passing_synced(core);
+        map_for_each (e, &core->pods)
+            nomination_note(core, e->value); /* nodes may have come after pods */
+        list_for_each (gang, &core->gangs, struct gang, in_core) {
+            happened(core, gang, HAPPENING_RESTART);
+            gang_touch(core, gang);
+        }
+        break;
+    case GANG_EV_WATCH:
+        take_watch(core, ev->watch.of, ev->watch.behind);
+        break;
+    case GANG_EV_CALL_CLOSED:
+        call_closed(core, ev->id);
+        break;
+    case GANG_EV_BIND_DONE:
+        binding_done(core, ev);
+        break;
+    case GANG_EV_POD_READ:
+        pod_read(core, ev);
+        break;
+    case GANG_EV_STOP:
+        stop_all(core);
+        break;
+    default: /* calls are answered later, TICK only moves the time */
+        break;
+    }
+    slots_settle(core);
+}
+
+static void fire_timers(struct gang_core *core)
+{
+    struct heap_node *top;
+    while ((top = heap_top(&core->timers)) != NULL && top->at <= core->now) {
+        struct timer *t = CONTAINER_OF(top, struct timer, node);
+        timer_stop(core, t);
+        if (t->kind < GANG_TIMERS)
+            gang_timer(core, t->owner, t->kind);
+        else if (t->kind == TIMER_WAKE)
+            wake_timer_fired(core);
+        else if (t->kind == TIMER_STEER || t->kind == TIMER_PLAN || t->kind == TIMER_LABELS)
+            continue; /* the step sees to it */
+        else if (t->kind == TIMER_SHOW)
+            gates_show(core);
+        else if (t->kind == TIMER_BATCH)
+            batch_timer_fired(core);
+        else if (t->kind == TIMER_GATE)
+            gate_timer_fired(core, t->owner);
+        else if (t->kind == TIMER_NUDGE)
+            nudge_timer_fired(core, t->owner);
+        else if (t->kind == TIMER_OVERLOOKED)
+            overlook_end(core, t->owner);
+        else
+            pod_timer_fired(core, t->owner, t->kind);
+    }
+}
+
+/*
+ * Reviews and plans until nothing changes any more. It ends: planning that fails leaves nothing to
+ * retry, and planning that succeeds is followed by one review that finds the plan in order.
+ */
+static void decide(struct gang_core *core)
+{
+    if (!core->synced || core->stopping)
+        return;
+    while (review_touched(core))
+        plan_pass(core);
+    plan_pass(core);
+    review_touched(core);
+}
+
+/* A bind whose caller went away in the same batch: it was dead before it was heard. */
+static bool closed_already(const struct gang_event *events, size_t n, uint64_t id)
+{
+    for (size_t i = 0; i < n; i++)
+        if (events[i].kind == GANG_EV_CALL_CLOSED && events[i].id == id)
+            return true;
+    return false;
+}
+
+static void answer_calls(struct gang_core *core, struct gang_event *events, size_t n)
+{
+    bool any_closed = false;
+    for (size_t i = 0; i < n; i++)
+        any_closed |= events[i].kind == GANG_EV_CALL_CLOSED;
+    for (size_t i = 0; i < n; i++)
+        switch (events[i].kind) {
+        case GANG_EV_FILTER:
+            answer_filter(core, &events[i]);
+            break;
+        case GANG_EV_PRIORITIZE:
+            answer_prioritize(core, &events[i]);
+            break;
+        case GANG_EV_PREEMPT:
+            answer_preempt(core, &events[i]);
+            break;
+        case GANG_EV_BIND:
+            if (any_closed && closed_already(events, n, events[i].id))
+                refuse_bind(core, events[i].id, REASON_CALL_CLOSED);
+            else
+                answer_bind(core, &events[i]);
+            break;
+        default:
+            break;
+        }
+}
+
+static void tell(struct gang_core *core)
+{
+    struct list left; /* to plan: how they stand is not known yet */
+    list_init(&left);
+    while (!list_empty(&core->touched)) {
+        struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, in_touched);
+        list_remove(&gang->in_touched);
+        if (gang_sweep(core, gang) || !core->synced)
+            continue;
+        if (plan_is_left(core, gang))
+            list_push(&left, &gang->in_touched);
+        else
+            tell_status(core, gang);
+        gates_of(core, gang);
+    }
+    while (!list_empty(&left)) {
+        struct list *first = left.next;
+        list_remove(first);
+        list_push(&core->touched, first);
+    }
+}
+
+const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct gang_event *events,
+                                    size_t n_events, size_t *ret_n)
+{
+    effects_clear(&core->fx);
+    core->now = now;
+    core->steps++;
+    core->work = 0;
+    for (size_t i = 0; i < n_events; i++)
+        take_fact(core, &events[i]);
+    fire_timers(core);
+    labels_sweep(core);
+    labels_settle(core);
+    slots_settle(core);
+    decide(core);
+    answer_calls(core, events, n_events);
+    labels_settle(core);
+    slots_settle(core);
+    decide(core);
+    if (core->synced && !core->stopping) {
+        wake_starved(core);
+        steer_unasked(core);
+        gates_of_lone(core);
+    }
+    tell(core);
+    order_settle(core);
+    nodes_sweep(core);
+    told_sweep(core);
+    classes_sweep(core);
+    *ret_n = core->fx.n;
+    return core->fx.items;
+}
+
+usec_t gang_core_next(const struct gang_core *core)
+{
+    const struct heap_node *top = heap_top(&core->timers);
+    return top ? top->at : USEC_NEVER;
+}
+
+bool gang_core_synced(const struct gang_core *core)
+{
+    return core->synced;
+}
+
+bool gang_core_plans_left(const struct gang_core *core)
+{
+    return core->plans_left;
+}

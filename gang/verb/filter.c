@@ -1,0 +1,583 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/verb/filter.h"
+
+#include "gang/cluster/effects.h"
+#include "gang/cluster/gang_marks.h"
+#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/node_marks.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/offered.h"
+#include "gang/cluster/open_calls.h"
+#include "gang/cluster/passed.h"
+#include "gang/cluster/refusal.h"
+#include "gang/cluster/resources.h"
+#include "gang/cluster/sched_queue.h"
+#include "gang/cluster/signature.h"
+#include "gang/cluster/slots.h"
+#include "gang/group/infeasible.h"
+#include "gang/group/protected_room.h"
+#include "gang/group/quorum.h"
+#include "gang/group/state.h"
+#include "gang/life/attempt.h"
+#include "gang/life/express.h"
+#include "gang/life/life.h"
+#include "gang/life/model_check.h"
+#include "gang/life/overlooked.h"
+#include "gang/life/seen.h"
+#include "gang/plan/pick.h"
+#include "gang/plan/placement.h"
+#include "gang/predicates.h"
+#include "gang/words/reason.h"
+
+/* ---- building the reply ---- */
+
+static struct gang_filter_reply *reply(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_filter_reply *r = &fx_add(core, GANG_REPLY_FILTER)->filter;
+    r->id = ev->id;
+    return r;
+}
+
+static void reply_error(struct gang_core *core, const struct gang_event *ev, const char *text)
+{
+    reply(core, ev)->error = fx_str(core, text);
+}
+
+static void reply_one(struct gang_core *core, const struct gang_event *ev, uint32_t index)
+{
+    uint32_t *passed = fx_alloc(core, sizeof *passed);
+    *passed = index;
+    struct gang_filter_reply *r = reply(core, ev);
+    r->passed = passed;
+    r->n_passed = 1;
+}
+
+static void pod_has_no_node(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->node)
+        list_remove(&pod->in_shunning);
+    pod_refuse(core, pod);
+    pod->sent = false;
+}
+
+/* No node: constant size, the reason on the first node offered. */
+static void reply_none(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
+                       const char *text)
+{
+    struct gang_filter_refusal *refused = fx_alloc(core, sizeof *refused);
+    *refused = (struct gang_filter_refusal){0, fx_str(core, text)};
+    struct gang_filter_reply *r = reply(core, ev);
+    r->refused = refused;
+    r->n_refused = ev->n_names ? 1 : 0;
+    if (pod)
+        pod_has_no_node(core, pod);
+}
+
+/* With more nodes the scheduler's own figures are others each time. */
+#define AGAIN_NODES 64
+
+static bool holds_lower(const struct node *node, int32_t priority)
+{
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (pod->facts->priority < priority)
+            return true;
+    return false;
+}
+
+/*
+ * Whenever room comes and goes, all that wait are tried, and what is new to a pod costs a write of
+ * its condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a full
+ * cluster, "1 gang …, 12 Insufficient X" while nodes are on their way from one gang to the next,
+ * and back. A member that was told what its gang waits for, and reads "Insufficient X" since, hears
+ * it again: to it those nodes are as full as the others.
+ *
+ * The same words need the same kind of refusal, FailedNodes. Default preemption tries such a node,
+ * and where it finds pods to evict but needs none of them, ends in an error.
+ */
+static bool says_it_again(struct gang_core *core, const struct gang_event *ev,
+                          const struct pod *pod)
+{
+    enum gang_reason_code code = reason_code_for_pod(pod->gang);
+    if (code != REASON_NOT_ENOUGH_RESOURCES || pod->told != code || !pod->facts->short_of ||
+        ev->n_names > AGAIN_NODES)
+        return false;
+    int32_t priority = pod->facts->priority;
+    list_for_each (other, &core->passing, struct pod, in_passing) /* on some node, soon */
+        if (other->facts->priority < priority)
+            return false;
+    for (size_t i = 0; i < ev->n_names; i++) {
+        const struct node *node = node_by_name(core, ev->names[i]);
+        if (!node || holds_lower(node, priority))
+            return false;
+    }
+    return true;
+}
+
+/* None of the nodes, as kube-scheduler refuses those that lack what the pod is short of. */
+static void reply_full(struct gang_core *core, const struct gang_event *ev, struct pod *pod)
+{
+    cleanup_free char *words = xasprintf("Insufficient %s", pod->facts->short_of);
+    const char *text = fx_str(core, words);
+    struct gang_filter_refusal *refused = fx_alloc(core, ev->n_names * sizeof *refused);
+    for (size_t i = 0; i < ev->n_names; i++)
+        refused[i] = (struct gang_filter_refusal){(uint32_t)i, text};
+    struct gang_filter_reply *r = reply(core, ev);
+    r->refused = refused;
+    r->n_refused = ev->n_names;
+    r->as_full = true;
+    pod_has_no_node(core, pod);
+}
+
+/* ---- a member on its way to its slot ---- */
+
+static int index_of(const struct gang_event *ev, const char *name)
+{
+    for (size_t i = 0; i < ev->n_names; i++)
+        if (strcmp(ev->names[i], name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int offered_at(const struct gang_core *core, const struct node *node)
+{
+    return node->offered == core->offers ? (int)node->offer_index : -1;
+}
+
+/*
+ * A slot of the same shape on an offered node, expected or of a sibling that is not on its way
+ * yet: swap. A sibling that is nominated there is nominated anew, which is a write: one that is not
+ * is taken first.
+ */
+static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
+{
+    list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
+        const struct pod *other = slot->pod;
+        bool free_to_swap =
+            slot->shape == pod->shape && other != pod &&
+            (other ? !other->sent && !other->held && !other->pinned : slot->unit == pod->unit) &&
+            (nominated || !other || !other->nominated);
+        int at = free_to_swap ? offered_at(core, slot->node) : -1;
+        if (at < 0)
+            continue;
+        struct slot *mine = pod->slot;
+        struct pod *sibling = slot->pod;
+        slot_fill(core, slot, pod);
+        mine->pod = NULL;
+        if (sibling)
+            slot_fill(core, mine, sibling); /* an expected one stays of the same unit */
+        if (sibling && sibling->nominated)
+            nominate(core, sibling, mine->node);
+        return at;
+    }
+    return -1;
+}
+
+/* The best offered node with room for the member: its slot moves there. */
+static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    struct node *best = NULL;
+    struct reach reach = gang_reach(core, pod->gang);
+    for (size_t i = 0; i < ev->n_names; i++) {
+        struct node *node = node_by_name(core, ev->names[i]);
+        if (node && node_misfit(node, pod->shape, &reach) == -1 &&
+            !shape_refusal(pod->shape, node) &&
+            !slots_keep_away(node, pod->facts, pod->slot, &reach) &&
+            !express_collides(core, node, pod) && (!best || node_better(pod->shape, node, best)))
+            best = node;
+    }
+    if (!best)
+        return -1;
+    slot_release(core, pod->slot, REASON_SLOT_MOVED);
+    slot_fill(core, slot_add(core, pod->gang, pod->unit, pod->shape, best), pod);
+    core->stats.slots_moved++;
+    return offered_at(core, best);
+}
+
+/*
+ * Which offered node the member takes; -1: none. Its own slot's node if it is there. On the
+ * nomination's own call (that one node alone) nothing moves: the full list follows in the same
+ * scheduling cycle. Else the slot moves to where the scheduler would let the member go; a whole
+ * list without any such node is evidence that it may go nowhere else.
+ */
+static int member_on_offer(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                           bool own_call)
+{
+    int at = index_of(ev, pod->slot->node->name);
+    if (at >= 0 || own_call || pinned_node(core, pod))
+        return at;
+    look_up_names(core, ev);
+    at = swap_slot(core, pod, false);
+    if (at < 0)
+        at = move_slot(core, pod, ev);
+    return at >= 0 ? at : swap_slot(core, pod, true);
+}
+
+/* The member can have its place given up and the needed set be complete all the same. */
+static bool is_extra(const struct gang_core *core, const struct gang *gang, struct pod *pod)
+{
+    struct slot *slot = STEAL(pod->slot);
+    bool without = gang_lacks(core, gang, STAGE_PLANNED) <= 0;
+    pod->slot = slot;
+    return without;
+}
+
+/* The scheduler refuses the member its node; with a whole list, every node that is not offered. */
+static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                    bool whole)
+{
+    struct gang *gang = pod->gang;
+    const struct node *node = pod->slot->node;
+    happened(core, gang, HAPPENING_REFUSED);
+    if (is_extra(core, gang, pod))
+        slot_release(core, pod->slot, REASON_SLOT_MOVED);
+    else
+        plan_drop(core, gang, REASON_SLOT_MOVED);
+    /* After the release: what it freed is no news about the nodes not offered here. */
+    if (whole)
+        evidence_add(core, gang, pod->shape, ev->names, ev->n_names, node);
+    else
+        evidence_add_node(core, gang, pod->shape, node);
+    gang->retry = true;
+    gang_touch(core, gang);
+}
+
+/*
+ * Its place is not on offer. A sample says nothing about that, but for the node that the pod is
+ * nominated to: kube-scheduler tries it first, alone, and asks us about others only if it was
+ * refused (by its own filters, unless we declined it ourselves just before). So a member is
+ * nominated to its place, once, and the next sample is evidence about that one node.
+ *
+ * Neither does any list say anything about a node that has just become free, where kube-scheduler
+ * may not have heard of it: what it does because of a nomination it does after that.
+ */
+static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                        const char *nominated, bool declined)
+{
+    struct slot *slot = pod->slot;
+    bool whole = !is_sample(core, ev);
+    bool refused = whole || (!declined && str_eq(nominated, slot->node->name));
+    bool heard = slot->steered || !node_just_freed(core, slot->node);
+    if (refused && heard) {
+        believe(core, pod, ev, whole);
+    } else if (!slot->steered) {
+        slot->steered = true;
+        nominate(core, pod, slot->node);
+    }
+}
+
+/* The pod may have taken the last room there itself: it is on its way, or nominated, which
+ * kube-scheduler counts like a pod. */
+static bool may_fill(const struct pod *pod, const struct node *node)
+{
+    return pod->held || pod->sent || str_eq(pod->nominated, node->name);
+}
+
+/* What a whole list says of the places of its siblings too, for the express lane. */
+static void vouch(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
+{
+    if (!core->config.express || is_sample(core, ev))
+        return;
+    look_up_names(core, ev);
+    list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
+        if (slot->shape != pod->shape)
+            continue;
+        if (offered_at(core, slot->node) >= 0)
+            slot->unoffered = false;
+        else if (!slot->pod || slot->pod == pod || !may_fill(slot->pod, slot->node))
+            slot->unoffered = true;
+    }
+}
+
+static void filter_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                        const char *nominated)
+{
+    bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
+    if (!own_call)
+        vouch(core, pod, ev);
+    int at = member_on_offer(core, pod, ev, own_call);
+    const struct node *tried = nominated ? node_by_name(core, nominated) : NULL;
+    bool declined = tried && pod->declined == tried->id + 1;
+    pod->declined = tried && own_call && at < 0 ? tried->id + 1 : 0;
+    if (at >= 0) {
+        pod_reject(core, pod, false);
+        pod->sent = true;
+        passing_to(core, pod, pod->slot->node);
+        reply_one(core, ev, (uint32_t)at);
+        return;
+    }
+    struct gang *gang = pod->gang;
+    struct slot *slot = pod->slot;
+    reply_none(core, ev, pod,
+               reason_call(core, REASON_NODE_NOT_OFFERED, gang, pod->facts, slot->node->name));
+    if (!own_call)
+        not_offered(core, pod, ev, nominated, declined);
+}
+
+/* ---- pods that are judged by the reservations alone ---- */
+
+/* Why reservations, or what is kept, leave no room for the pod there; NULL: there is room. */
+static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
+                               const struct node *node, const struct reach *reach)
+{
+    if (!node || (!node->n_slots && !reach->heeds))
+        return NULL;
+    const struct slot *slot = slots_keep_away(node, pod->facts, NULL, reach);
+    if (!slot && node_takes(node, pod->shape, 0, reach))
+        return NULL;
+    struct reach reserved = *reach;
+    reserved.heeds = false;
+    if (slot || !node_takes(node, pod->shape, 0, &reserved)) {
+        if (!node->n_slots)
+            return NULL; /* the scheduler knows better what is assigned there */
+        if (!slot)
+            slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
+        return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
+    }
+    return reason_call(core, REASON_BEHIND, core->keeper, pod->facts, NULL);
+}
+
+/* The offered nodes where the pod has room. Its nomination is where kube-scheduler has made room
+ * for it: slots of a lower priority are no reason to refuse that. */
+static void judge_nodes(struct gang_core *core, const struct pod *pod, const struct gang_event *ev,
+                        const struct reach *reach, struct gang_filter_reply *r)
+{
+    uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
+    struct gang_filter_refusal *refused = fx_alloc(core, (ev->n_names + 1) * sizeof *refused);
+    struct reach nominated = *reach;
+    nominated.displace = DISPLACE_LOWER;
+    *r = (struct gang_filter_reply){.passed = passed, .refused = refused};
+    for (size_t i = 0; i < ev->n_names; i++) {
+        bool there = str_eq(ev->names[i], pod->facts->nominated);
+        const char *why =
+            kept_out_by(core, pod, node_by_name(core, ev->names[i]), there ? &nominated : reach);
+        if (why)
+            refused[r->n_refused++] = (struct gang_filter_refusal){(uint32_t)i, why};
+        else
+            passed[r->n_passed++] = (uint32_t)i;
+    }
+}
+
+static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    struct reach reach = pod_reach(core, pod);
+    if (!core->n_slots && !reach.heeds) {
+        reply(core, ev)->pass_all = true;
+        passing_offered(core, pod, ev, NULL, ev->n_names);
+        return;
+    }
+    struct gang_filter_reply judged;
+    judge_nodes(core, pod, ev, &reach, &judged);
+    if (judged.n_passed == 0) { /* there is no room beside the slots: those below it move */
+        reach.displace = DISPLACE_LOWER;
+        judge_nodes(core, pod, ev, &reach, &judged);
+    }
+    judged.id = ev->id;
+    *reply(core, ev) = judged;
+    if (judged.n_passed == 0) {
+        pod_refuse(core, pod);
+        starve(core, pod);
+    } else {
+        list_remove(&pod->in_starved);
+        passing_offered(core, pod, ev, judged.passed, judged.n_passed);
+    }
+}
+
+/* A later member of a Placed gang. */
+static void filter_later(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    if (!pod_at_maximum(core, pod)) {
+        filter_ordinary(core, pod, ev);
+        return;
+    }
+    reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
+    pod->gang->capped = true; /* life.c sees to it that it is woken */
+}
+
+/* ---- filter ---- */
+
+/* The pod the call is about, learnt from the call if need be; NULL when it was answered. */
+static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
+{
+    struct gang_pod_facts *facts = ev->pod;
+    if (pod_was_deleted(core, facts->uid)) {
+        reply_none(core, ev, NULL, reason_call(core, REASON_POD_DELETED, NULL, facts, NULL));
+        return NULL;
+    }
+    struct pod *pod = pod_by_uid(core, facts->uid);
+    if (!pod) {
+        struct pod *other = pod_by_name(core, facts->ns, facts->name);
+        if (other) { /* an error: the scheduler tries again by itself, nothing else would wake it */
+            reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
+            return NULL;
+        }
+        struct pod *learnt = learn_pod(core, STEAL(ev->pod));
+        if (!learnt)
+            reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
+        return learnt;
+    }
+    /* One of us is ahead of the other; what waits for its PodGroup there may have it here. */
+    if (!gang_ref_equal(&facts->group, &pod->facts->group) && !facts->awaits_group) {
+        reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
+        return NULL;
+    }
+    return pod;
+}
+
+/*
+ * kube-scheduler has not heard yet that the pod is bound, or about to be: it is sent to that very
+ * node, where its bind call finds what it asks for. A refusal would be written on the pod as its
+ * condition, after it was bound.
+ */
+static void filter_bound(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
+    int at = pod->node ? index_of(ev, pod->node->name) : -1;
+    if (at >= 0) {
+        if (pod->charge == CHARGE_BINDING) /* else its charge says all */
+            passing_to(core, pod, pod->node);
+        reply_one(core, ev, (uint32_t)at);
+    } else if (pod->charge == CHARGE_BINDING) { /* it may still be refused: it is asked for again */
+        reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
+    } else {
+        reply_none(core, ev, NULL,
+                   reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts,
+                               pod->node ? pod->node->name : "(finished)"));
+    }
+}
+
+static void filter_member(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                          const char *nominated)
+{
+    struct gang *gang = pod->gang;
+    happened(core, gang, HAPPENING_FILTERED);
+    if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
+        reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
+    bool placed = passes_singly(gang);
+    if (placed && pod->slot && index_of(ev, pod->slot->node->name) < 0)
+        slot_release(core, pod->slot, REASON_SLOT_MOVED); /* it may go anywhere now */
+    if (pod->slot)
+        filter_slot(core, pod, ev, nominated);
+    else if (placed)
+        filter_later(core, pod, ev);
+    else if (gang->n_slots || gang->state == GANG_COMMITTING) {
+        cleanup_free char *text = xasprintf("gang %s/%s: above minimum, no room",
+                                            gang->head->ref.ns, gang->head->ref.name);
+        reply_none(core, ev, pod, text);
+    } else if (says_it_again(core, ev, pod)) {
+        reply_full(core, ev, pod);
+    } else {
+        reply_none(core, ev, pod, reason_for_pod(core, gang));
+        pod->told = gang->pod_text_code;
+    }
+}
+
+void answer_filter(struct gang_core *core, struct gang_event *ev)
+{
+    if (!core->synced || core->stopping) {
+        reply_error(core, ev,
+                    reason_call(core, core->stopping ? REASON_STOPPING : REASON_NOT_SYNCED, NULL,
+                                NULL, NULL));
+        return;
+    }
+    struct pod *pod = called_pod(core, ev);
+    if (!pod)
+        return;
+    const char *nominated = ev->pod ? ev->pod->nominated : pod->facts->nominated;
+    list_remove(&pod->in_woken);
+    nudge_end(core, pod);
+    passing_end(core, pod);
+    if (pod->node || pod_is_finished(pod)) {
+        filter_bound(core, pod, ev);
+        return;
+    }
+    overlook_asked(core, pod);
+    model_check(core, pod, ev, nominated);
+    if (pod->gang && pod->gang->stale) { /* just learnt: its gang may be whole now */
+        review_touched(core);
+        plan_pass(core);
+        review_touched(core);
+    }
+    enum gang_reason_code unlinked = pod_unlinked(pod->facts);
+    if (unlinked)
+        reply_none(core, ev, pod, reason_call(core, unlinked, NULL, pod->facts, NULL));
+    else if (pod->gang)
+        filter_member(core, pod, ev, nominated);
+    else
+        filter_ordinary(core, pod, ev);
+}
+
+/* ---- prioritize ---- */
+
+/* 10 for the fullest node, measured in what is scarce for the pod. */
+static uint8_t score(const struct node *node, const struct shape *shape)
+{
+    if (!node)
+        return 0;
+    if (shape->device < 0)
+        return node->devices ? 0 : 10;
+    int64_t all = amount_of(&node->allocatable, (uint32_t)shape->device);
+    int64_t used = amount_of(&node->used, (uint32_t)shape->device) +
+                   amount_of(&node->reserved, (uint32_t)shape->device);
+    if (all <= 0 || used < 0)
+        return 0;
+    return used >= all ? 10 : (uint8_t)(10.0 * (double)used / (double)all);
+}
+
+void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_PRIORITIZE);
+    uint8_t *scores = fx_alloc(core, ev->n_names + 1);
+    e->prioritize.id = ev->id;
+    e->prioritize.scores = scores;
+    e->prioritize.n = core->synced && !core->stopping ? ev->n_names : 0;
+    const struct pod *known = ev->pod_is_known ? pod_by_uid(core, ev->pod->uid) : NULL;
+    struct shape *own = known ? NULL : shape_of(core, ev->pod);
+    for (size_t i = 0; i < ev->n_names; i++)
+        scores[i] = score(node_by_name(core, ev->names[i]), known ? known->shape : own);
+    if (own)
+        shape_unref(core, own);
+}
+
+/* ---- preempt ---- */
+
+/* Whether a preemption there would free room for the pod: not where it would be a gang's. Members
+ * on their way are pods to kube-scheduler, which it may take for victims. */
+static bool may_preempt(const struct gang_core *core, const struct node *node,
+                        const struct gang_pod_facts *facts)
+{
+    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
+    bool heeds = core->keeper && facts->priority <= core->keeper->priority;
+    if (node && heeds && node->kept.n)
+        return false;
+    if (node)
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (!slot_yields(slot, &lower) || (slot->pod && slot->pod->sent))
+                return false;
+    return true;
+}
+
+/*
+ * A member's preemption would evict pods for one member, whatever the others need: none. For others
+ * every candidate but those where what is freed is not the preemptor's to take. What kube-scheduler
+ * nominates it to from now on is its own word, even where we have nominated it to the same node.
+ */
+void answer_preempt(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
+    uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
+    size_t n = 0;
+    bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
+    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++)
+        if (may_preempt(core, node_by_name(core, ev->names[i]), ev->pod))
+            kept[n++] = (uint32_t)i;
+    struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
+    if (pod) {
+        free(STEAL(pod->named));
+        promise_note(core, pod);
+    }
+    e->preempt.id = ev->id;
+    e->preempt.kept = kept;
+    e->preempt.n_kept = n;
+}
