@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "server/ask.h"
+#include "cmd/ask.h"
 #include "server/views.h"
 #include "test/unit/server/client.h"
 

@@ -10,8 +10,8 @@
 #include "gang/gang.h"
 #include "k8s/builtin.h"
 #include "k8s/field.h"
-#include "server/cmd.h"
-#include "server/timeline.h"
+#include "cmd/cmd.h"
+#include "cmd/timeline.h"
 
 /* 2026-01-01T00:00:00Z: creation times must not depend on the day. */
 #define WALL (INT64_C(1767225600) * USEC_PER_SEC)
@@ -298,7 +298,7 @@ int cmd_simulate(int argc, char **argv)
     opterr = 0;
     for (int opt; (opt = getopt_long(argc, argv, ":u:o:h", options, NULL)) != -1;) {
         if (opt == 'h')
-            return cmd_help("simulate");
+            return CMD_HELP;
         if (opt == 'u') {
             until_given = true;
             if (duration_parse(optarg, &until, &err) < 0)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "server/cmd.h"
+#include "cmd/cmd.h"
 
 int cmd_version(int argc, char **argv)
 {
     if (argc > 1 && (str_eq(argv[1], "--help") || str_eq(argv[1], "-h")))
-        return cmd_help(argv[0]);
+        return CMD_HELP;
     if (argc > 1)
         return cmd_usage_error(argv[0], "\"%s\" is too much: it takes nothing", argv[1]);
     printf("muster %s\n", MUSTER_VERSION);

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "server/ask.h"
-#include "server/cmd.h"
+#include "cmd/ask.h"
+#include "cmd/cmd.h"
 #include "server/table.h"
 
 struct request {
@@ -218,8 +218,7 @@ static int parse(int argc, char **argv, struct request *r)
             r->server = optarg;
             break;
         case 'h':
-            cmd_help(argv[0]);
-            return -1;
+            return CMD_HELP;
         default:
             return cmd_flag_error(argv[0], argv, opt);
         }
@@ -240,7 +239,7 @@ int cmd_get(int argc, char **argv)
     struct request r = {.output = "", .server = ASK_DEFAULT_SERVER};
     int status = parse(argc, argv, &r);
     if (status != CMD_OK)
-        return status < 0 ? CMD_OK : status;
+        return status;
     struct err err;
     ask_begin();
     if (show(&r, &err) < 0) {

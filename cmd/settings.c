@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/settings.h"
+#include "cmd/settings.h"
 
 #include <getopt.h>
 #include <stdio.h>
 
-#include "server/cmd.h"
+#include "cmd/cmd.h"
 
 /* getopt's values: own flags from here on, then settings. */
 enum { OPT_CONFIG = 256, OPT_HELP, OPT_OWN = 300, OPT_KEY = 400 };
@@ -42,7 +42,7 @@ int settings_parse(int argc, char **argv, const struct settings_flag *own, size_
     optind = 1;
     while ((opt = getopt_long(argc, argv, ":h", options, NULL)) != -1) {
         if (opt == 'h' || opt == OPT_HELP) {
-            *exit_code = cmd_help(argv[0]);
+            *exit_code = CMD_HELP;
             return -1;
         } else if (opt == OPT_CONFIG) {
             path = optarg;

@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "config/scheduler_config.h"
-#include "server/cmd.h"
-#include "server/settings.h"
+#include "cmd/cmd.h"
+#include "cmd/settings.h"
 
 static void print_remarks(const struct config *config)
 {

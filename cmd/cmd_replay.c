@@ -7,9 +7,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "server/cmd.h"
+#include "cmd/cmd.h"
 #include "server/replay.h"
-#include "server/timeline.h"
+#include "cmd/timeline.h"
 
 /* So much of a text is shown. */
 #define TEXT_SHOWN 600
@@ -140,7 +140,7 @@ int cmd_replay(int argc, char **argv)
     optind = 1;
     for (int opt; (opt = getopt_long(argc, argv, ":o:h", options, NULL)) != -1;) {
         if (opt == 'h')
-            return cmd_help(argv[0]);
+            return CMD_HELP;
         if (opt == 't') {
             timeline = true;
         } else if (opt == 'c') {

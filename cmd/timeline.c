@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/timeline.h"
+#include "cmd/timeline.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

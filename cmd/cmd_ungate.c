@@ -6,7 +6,7 @@
 
 #include "gang/facts.h"
 #include "k8s/ungate.h"
-#include "server/cmd.h"
+#include "cmd/cmd.h"
 
 struct tally {
     bool dry_run;
@@ -86,7 +86,7 @@ int cmd_ungate(int argc, char **argv)
             options.kubeconfig = optarg;
             break;
         case 'h':
-            return cmd_help(argv[0]);
+            return CMD_HELP;
         default:
             return cmd_flag_error(argv[0], argv, opt);
         }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <getopt.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "config/config.h"
-#include "server/cmd.h"
+#include "cmd/cmd.h"
 
 static const struct command {
     const char *name;
@@ -90,9 +88,8 @@ static void print_settings(void)
     }
 }
 
-int cmd_help(const char *name)
+static int help_one(const struct command *c)
 {
-    const struct command *c = find_command(name);
     printf("Usage: muster %s %s\n\n%s\n", c->name, c->usage, c->help);
     if (c->settings)
         print_settings();
@@ -109,32 +106,6 @@ static int help_all(FILE *to, int status)
     return status;
 }
 
-/* ---- mistakes ---- */
-
-int cmd_usage_error(const char *command, const char *fmt, ...)
-{
-    va_list ap;
-    fprintf(stderr, "muster %s: ", command);
-    va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
-    va_end(ap);
-    fprintf(stderr, "\n\"muster %s --help\" shows how it is used.\n", command);
-    return CMD_USAGE;
-}
-
-int cmd_flag_error(const char *command, char **argv, int opt)
-{
-    /* optind is behind the refused word; optopt is its letter, 0 for an unknown long flag. */
-    const char *word = argv[optind - 1];
-    if (opt == ':')
-        return cmd_usage_error(command, "%s needs a value: write it behind the flag", word);
-    if (optopt && word[0] == '-' && word[1] == '-')
-        return cmd_usage_error(command, "%s takes no value: leave it out", word);
-    if (optopt)
-        return cmd_usage_error(command, "there is no flag -%c", optopt);
-    return cmd_usage_error(command, "there is no flag %s (or it is short for several)", word);
-}
-
 int main(int argc, char **argv)
 {
     if (argc < 2)
@@ -143,7 +114,7 @@ int main(int argc, char **argv)
     if (str_eq(name, "--version"))
         name = "version";
     if (str_eq(name, "help") && argc > 2 && find_command(argv[2]))
-        return cmd_help(argv[2]);
+        return help_one(find_command(argv[2]));
     if (str_eq(name, "help") || str_eq(name, "--help") || str_eq(name, "-h"))
         return help_all(stdout, CMD_OK);
     const struct command *c = find_command(name);
@@ -151,5 +122,6 @@ int main(int argc, char **argv)
         fprintf(stderr, "muster: there is no command \"%s\"\n\n", name);
         return help_all(stderr, CMD_USAGE);
     }
-    return c->run(argc - 1, argv + 1);
+    int status = c->run(argc - 1, argv + 1);
+    return status == CMD_HELP ? help_one(c) : status;
 }

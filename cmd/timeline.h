@@ -8,8 +8,8 @@
  * at the end. Life cycle: timeline_new(), the calls in the order of time, timeline_end(),
  * timeline_free(). One thread.
  */
-#ifndef MUSTER_SERVER_TIMELINE_H
-#define MUSTER_SERVER_TIMELINE_H
+#ifndef MUSTER_CMD_TIMELINE_H
+#define MUSTER_CMD_TIMELINE_H
 
 #include "gang/gang.h"
 #include "k8s/builtin.h"

@@ -2,8 +2,8 @@
 /*
  * ask.h - how commands ask a running muster on its ops listener. One thread, blocking.
  */
-#ifndef MUSTER_SERVER_ASK_H
-#define MUSTER_SERVER_ASK_H
+#ifndef MUSTER_CMD_ASK_H
+#define MUSTER_CMD_ASK_H
 
 #include <jansson.h>
 

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "server/ask.h"
-#include "server/cmd.h"
+#include "cmd/ask.h"
+#include "cmd/cmd.h"
 #include "server/table.h"
 
 #define MEMBERS_SHOWN 40
@@ -423,8 +423,7 @@ static int parse(int argc, char **argv, struct target *r)
         } else if (opt == 's') {
             r->server = optarg;
         } else if (opt == 'h') {
-            cmd_help(argv[0]);
-            return -1;
+            return CMD_HELP;
         } else {
             return cmd_flag_error(argv[0], argv, opt);
         }
@@ -440,7 +439,7 @@ int cmd_explain(int argc, char **argv)
     struct target r = {.server = ASK_DEFAULT_SERVER};
     int status = parse(argc, argv, &r);
     if (status != CMD_OK)
-        return status < 0 ? CMD_OK : status;
+        return status;
     struct err err;
     ask_begin();
     if (show(&r, &err) < 0) {

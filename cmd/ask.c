@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/ask.h"
+#include "cmd/ask.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>
