@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "config/scheduler_config.h"
 #include "cmd/cmd.h"
 #include "cmd/settings.h"
+#include "config/scheduler_config.h"
 
 struct profiles {
     const char **names;

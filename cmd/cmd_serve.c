@@ -11,15 +11,15 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/quantity.h"
+#include "cmd/cmd.h"
+#include "cmd/settings.h"
 #include "config/scheduler_config.h"
 #include "k8s/api.h"
 #include "k8s/builtin.h"
 #include "server/calls.h"
-#include "cmd/cmd.h"
 #include "server/grouping.h"
 #include "server/loop.h"
 #include "server/ops.h"
-#include "cmd/settings.h"
 
 #define VERBS_THREADS   2
 #define OPS_CONNECTIONS (2 * OPS_QUERIES)

@@ -4,9 +4,9 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "cmd/cmd.h"
 #include "gang/facts.h"
 #include "k8s/ungate.h"
-#include "cmd/cmd.h"
 
 struct tally {
     bool dry_run;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "config/config.h"
 #include "cmd/cmd.h"
+#include "config/config.h"
 
 static const struct command {
     const char *name;

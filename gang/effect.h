@@ -32,7 +32,7 @@ const char *gang_state_name(enum gang_state state);
 
 /*
  * Why a gang waits or a call is refused. The code is stable (API, metrics, condition reason),
- * the text is for people and built in gang/words/reason.c, nowhere else.
+ * the text is for people and built in gang/messages/reason_text.c, nowhere else.
  */
 #define GANG_REASONS(X)                                                                            \
     X(NONE, "")                                                                                    \

@@ -109,7 +109,7 @@ struct gang_node_facts {
     char *invalid; /* what of it exceeds a bound and is not in these facts; NULL: nothing */
 };
 
-/* muster's own scheduling gate on a pod, see gang/life/gates.c. */
+/* muster's own scheduling gate on a pod, see gang/lifecycle/gate_lifting.c. */
 #define GANG_GATE "muster.dev/plan"
 
 /* The annotation that a Binding of a commit puts on the pod; its value is the pod's UID, so one

@@ -24,11 +24,12 @@
 #include "gang/effect.h"
 #include "gang/event.h"
 #include "gang/predicates.h"
-#include "gang/table.h"
+#include "gang/state_table.h"
 
 struct gang_core;
 
-/* Whether members are nominated to their places before kube-scheduler asks, see gang/life/wake.c.
+/* Whether members are nominated to their places before kube-scheduler asks, see
+ * gang/lifecycle/wake.c.
  */
 enum gang_steering { GANG_STEER_AUTO, GANG_STEER_ALWAYS, GANG_STEER_NEVER };
 
@@ -270,7 +271,7 @@ struct gang_stats {
     uint64_t bindings_express;          /* sent for members that had not come to bind */
     uint64_t model_looks;               /* whole lists of nodes that were compared with the rules */
     uint64_t mismatches[PREDICATE_MAX]; /* differences that stood a second look */
-    /* What happened to gangs, by the state they were in: the table in gang/table.h */
+    /* What happened to gangs, by the state they were in: the table in gang/state_table.h */
     uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
     size_t gangs[GANG_STATE_MAX];
     size_t nodes, pods, groups, held;

@@ -15,8 +15,8 @@
 #include "workload/read.h"
 #include "workload/workload.h"
 
-/* Parts that a PodGroup may have (gang/group/quorum.c refuses more than 1,024). A workload with more is
- * one group without parts. */
+/* Parts that a PodGroup may have (gang/podgroup/quorum.c refuses more than 1,024). A workload with
+ * more is one group without parts. */
 #define WORKLOAD_MAX_ROLES 1000
 
 struct workload_case;

@@ -7,7 +7,7 @@
  * came or went (node->crowd). A node without anti-affinity costs a shape without rules nothing.
  *
  * Labels differ among members (indexes), and most matter to nobody. Those whose keys some rule has
- * asked for are part of a member's shape (pod_labels.c, signature.c), so that one pod
+ * asked for are part of a member's shape (pod_labels.c, pod_signature.c), so that one pod
  * can stand for all of its shape. It is a prediction: the scheduler has the last word, and its
  * offers are the evidence.
  */

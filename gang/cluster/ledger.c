@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/ledger.h"
 
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/inter_pod.h"
-#include "gang/cluster/node_marks.h"
-#include "gang/cluster/nominated_room.h"
-#include "gang/cluster/nominations.h"
+#include "gang/cluster/nominate.h"
+#include "gang/cluster/nominated_pods.h"
 #include "gang/cluster/objects.h"
-#include "gang/cluster/passed.h"
+#include "gang/cluster/passed_nodes.h"
 #include "gang/cluster/resources.h"
 #include "gang/predicates.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/node_classes.h"
 
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/node_labels.h"
-#include "gang/cluster/node_marks.h"
 #include "gang/cluster/objects.h"
 #include "gang/cluster/resources.h"
 

@@ -2,7 +2,7 @@
 #include "gang/cluster/node_labels.h"
 
 #include "base/hash.h"
-#include "gang/cluster/node_marks.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/objects.h"
 #include "gang/rules.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/nodes.h"
 
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/inter_pod.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/node_labels.h"
-#include "gang/cluster/node_marks.h"
-#include "gang/cluster/nominated_room.h"
-#include "gang/cluster/nominations.h"
+#include "gang/cluster/nominate.h"
+#include "gang/cluster/nominated_pods.h"
 #include "gang/cluster/objects.h"
+#include "gang/cluster/pod_signature.h"
 #include "gang/cluster/pods.h"
 #include "gang/cluster/resources.h"
-#include "gang/cluster/signature.h"
 #include "gang/predicates.h"
 
 static uint32_t free_id(struct gang_core *core)

@@ -5,9 +5,9 @@
  *
  * The ledger. A node has three sums per resource: allocatable (facts), used (pods charged:
  * assigned, or with a Binding under way) and reserved (slots). Pods are charged for the resources
- * that the node has, and for those that every node has. Only ledger.c changes used, only slots.c
- * changes reserved. After a step used + reserved <= allocatable on every node, unless
- * assigned pods alone exceed it.
+ * that the node has, and for those that every node has. Only ledger.c changes used, only
+ * reservations.c changes reserved. After a step used + reserved <= allocatable on every node,
+ * unless assigned pods alone exceed it.
  *
  * A member on its way: Unscheduled -> Assumed (has a slot) -> Held (its bind call waits) ->
  * Binding (Binding sent: the slot became a charge) -> Assigned.
@@ -22,7 +22,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "gang/gang.h"
-#include "gang/table.h"
+#include "gang/state_table.h"
 
 /* From so many names up a list of nodes is a sample: kube-scheduler stops looking at 100 feasible
  * nodes (minFeasibleNodesToFind), so fewer names mean that it looked at every node. */
@@ -64,7 +64,7 @@ enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
 /* What somebody may count on, on a node: what is free, */
 struct reach {
     bool heeds;  /* less what is kept for the gang that has waited too long (starvation.c), */
-    bool yields; /* less what is promised to pods of `priority` or more (nominated_room.c), */
+    bool yields; /* less what is promised to pods of `priority` or more (nominated_pods.c), */
     enum displace displace; /* and what slots have whose member is not at bind: those of gangs
                              * below `priority`, or all */
     int32_t priority;
@@ -151,7 +151,7 @@ struct node {
     uint64_t told;            /* digest of the labels by which nodes are told apart */
     struct list in_moved, in_kept, in_sent, in_doubted;
     struct list nominated; /* unbound pods with this node as status.nominatedNodeName */
-    struct list promised;  /* of these, those that room is promised to, see nominated_room.c */
+    struct list promised;  /* of these, those that room is promised to, see nominated_pods.c */
     usec_t stirred;        /* when anything about it changed last that a rule looks at */
     usec_t left;           /* when a pod last left it */
     usec_t unasked;        /* when a Binding to it was last sent that nobody asked for */
@@ -169,8 +169,9 @@ enum timer_kind {
     TIMER_REFRESH,  /* gang: it waits; its reason is looked at again, room may have shrunk */
     TIMER_NOTICE,   /* gang: members that the scheduler did not ask about are told why */
     TIMER_FIRST,    /* gang: its commit has been unfinished for too long to go first */
-    TIMER_TURNS,    /* gang: it has places; whose turn has passed is looked at, see overlooked.c */
-    TIMER_FAMILY,   /* gang: its family had too many members, and may have fewer now */
+    TIMER_TURNS,  /* gang: it has places; whose turn has passed is looked at, see refused_unasked.c
+                   */
+    TIMER_FAMILY, /* gang: its family had too many members, and may have fewer now */
     GANG_TIMERS,
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
     TIMER_RETRY,              /* pod: read or bind again */
@@ -266,7 +267,7 @@ struct pod {
     usec_t queued;      /* when it joined kube-scheduler's queue last, as far as is known */
     bool asked;         /* filter was asked about it since muster or kube-scheduler wrote on it */
     int snubs;          /* times that it was refused unasked since it has its place, */
-    bool overlooked;    /* and no plan counts on it, see overlooked.c */
+    bool overlooked;    /* and no plan counts on it, see refused_unasked.c */
     bool missed;        /* its gang's last plan failed without it: others get places first */
     int lifts;          /* how often its gate was asked to be lifted, and it is not seen yet */
     enum gang_reason_code told; /* the reason last sent to it as an event */
@@ -453,7 +454,7 @@ struct gang {
     int refused_in;        /* the last commit of which a Binding was refused */
     usec_t last_failure;   /* orders it behind its equals; 0: none */
     int n_held;            /* members whose bind call is held */
-    size_t places;         /* booked for them, see hold_places.c */
+    size_t places;         /* booked for them, see call_quota.c */
     struct holder *holder; /* the namespace that has those; NULL: there are none */
     /* At its last review: what counts between namespaces, and inside its own. */
     int32_t priority, own_priority;
@@ -565,7 +566,7 @@ struct gang_core {
     struct list noted, unsettled; /* gangs that changed, lines to be put in order; see order.c */
     struct map classes;           /* name -> gang_class_facts */
     struct map calls;             /* id -> pod with that bind call open */
-    struct map holders;           /* namespace -> holder, see hold_places.c */
+    struct map holders;           /* namespace -> holder, see call_quota.c */
     size_t booked;                /* places for holds that are booked, and not taken yet */
     struct map claims;            /* ns/name -> claim */
     struct map label_spaces;      /* namespace -> label_space, see pod_labels.c */
@@ -594,7 +595,7 @@ struct gang_core {
     usec_t wake_rest;       /* until then nobody is woken */
     struct timer wake;
     struct timer show;
-    struct timer batch;   /* complete gangs wait to commit together; see batch.c */
+    struct timer batch;   /* complete gangs wait to commit together; see commit_batch.c */
     usec_t batch_end;     /* they commit then at the latest */
     uint64_t batch_step;  /* steps when they did last */
     usec_t last_hold;     /* when a member came to bind last */

@@ -6,8 +6,8 @@
  * Each namespace has its own, asked for by rules of its own pods, with a bound of its own: what one
  * tenant's rules ask for makes no other's shapes finer. A rule about pods of other namespaces is
  * heeded where a pod is looked at itself; where a shape's sample stands for it, kube-scheduler's
- * offers correct what the sample does not say (infeasible.c). Keys have users; a namespace without
- * rules forgets its keys after a while.
+ * offers correct what the sample does not say (infeasible_nodes.c). Keys have users; a namespace
+ * without rules forgets its keys after a while.
  *
  * When the keys of a namespace change, its members get other shapes: all at once, before plans are
  * made, and then not again for a time that grows with their number. Until then new pods heed the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pods.h - pods, as the facts say. seen.c says in which order new facts reach whom.
+ * pods.h - pods, as the facts say. pod_update.c says in which order new facts reach whom.
  */
 #ifndef MUSTER_GANG_CLUSTER_PODS_H
 #define MUSTER_GANG_CLUSTER_PODS_H

@@ -2,10 +2,10 @@
 /*
  * volume_claims.h - where the volumes of pods may be used.
  *
- * What a claim says is part of the shape of the pods that name it (signature.c), so a pod whose
+ * What a claim says is part of the shape of the pods that name it (pod_signature.c), so a pod whose
  * volume is being prepared for a node (PreBind ran, the watch shows it) has a shape of its own from
  * then on: nobody swaps places with it and no plan moves it elsewhere. When all its claims are
- * bound, their volumes say where it can run, and it is pinned (bind.c) no longer.
+ * bound, their volumes say where it can run, and it is pinned (verb/bind.c) no longer.
  */
 #ifndef MUSTER_GANG_CLUSTER_VOLUME_CLAIMS_H
 #define MUSTER_GANG_CLUSTER_VOLUME_CLAIMS_H

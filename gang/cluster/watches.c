@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/watches.h"
 
-#include "gang/cluster/gang_marks.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/objects.h"
 
 const char *picture_doubt(const struct gang_core *core)

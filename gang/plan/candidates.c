@@ -4,7 +4,7 @@
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/node_labels.h"
 #include "gang/cluster/objects.h"
-#include "gang/group/infeasible.h"
+#include "gang/podgroup/infeasible_nodes.h"
 
 /* Rules of a pod of so many bytes take as long as the rest of a look at a node. */
 #define RULES_OF_A_LOOK 256

@@ -4,14 +4,14 @@
 #include "gang/cluster/inter_pod.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/objects.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/reservations.h"
 #include "gang/cluster/resources.h"
-#include "gang/cluster/signature.h"
-#include "gang/cluster/slots.h"
-#include "gang/group/infeasible.h"
-#include "gang/group/protected_room.h"
-#include "gang/group/quorum.h"
 #include "gang/plan/candidates.h"
-#include "gang/plan/pick.h"
+#include "gang/plan/node_score.h"
+#include "gang/podgroup/infeasible_nodes.h"
+#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/quorum.h"
 
 /* Choices of units that are tried for one plan. */
 #define CHOICES_MAX 256

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/plan.h"
 
-#include "gang/cluster/gang_marks.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/node_classes.h"
-#include "gang/cluster/nominations.h"
+#include "gang/cluster/nominate.h"
 #include "gang/cluster/objects.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/timers.h"
-#include "gang/group/order.h"
-#include "gang/group/protected_room.h"
-#include "gang/group/quorum.h"
-#include "gang/group/state.h"
 #include "gang/plan/placement.h"
 #include "gang/plan/starvation.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/order.h"
+#include "gang/podgroup/quorum.h"
 
 /* ---- no plan ---- */
 

@@ -2,11 +2,11 @@
 #include "gang/plan/starvation.h"
 
 #include "base/hash.h"
-#include "gang/cluster/node_marks.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/objects.h"
-#include "gang/group/order.h"
-#include "gang/group/protected_room.h"
 #include "gang/plan/placement.h"
+#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/order.h"
 
 /* Keeps what the gang could use some day; false: it could not run on the empty cluster. */
 static bool keep_places(struct gang_core *core, struct gang *gang)

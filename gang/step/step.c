@@ -2,36 +2,37 @@
 /*
  * step.c - the step: facts in, timers, planning, answers, and what there is to tell.
  */
+#include "gang/cluster/call_quota.h"
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
-#include "gang/cluster/gang_marks.h"
-#include "gang/cluster/hold_places.h"
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/node_labels.h"
 #include "gang/cluster/nodes.h"
-#include "gang/cluster/nominations.h"
+#include "gang/cluster/nominate.h"
 #include "gang/cluster/objects.h"
-#include "gang/cluster/passed.h"
+#include "gang/cluster/passed_nodes.h"
 #include "gang/cluster/pod_labels.h"
-#include "gang/cluster/reshape.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/signature_changes.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/cluster/watches.h"
-#include "gang/group/order.h"
-#include "gang/group/pod_groups.h"
-#include "gang/life/attempt.h"
-#include "gang/life/batch.h"
-#include "gang/life/bind.h"
-#include "gang/life/gates.h"
-#include "gang/life/life.h"
-#include "gang/life/model_check.h"
-#include "gang/life/overlooked.h"
-#include "gang/life/seen.h"
-#include "gang/life/wake.h"
-#include "gang/plan/moves.h"
+#include "gang/lifecycle/binding_results.h"
+#include "gang/lifecycle/commit.h"
+#include "gang/lifecycle/commit_batch.h"
+#include "gang/lifecycle/gate_lifting.h"
+#include "gang/lifecycle/model_check.h"
+#include "gang/lifecycle/plan_turn.h"
+#include "gang/lifecycle/pod_update.h"
+#include "gang/lifecycle/refused_unasked.h"
+#include "gang/lifecycle/review.h"
+#include "gang/lifecycle/wake.h"
+#include "gang/messages/status_and_events.h"
+#include "gang/plan/displace.h"
 #include "gang/plan/plan.h"
-#include "gang/verb/filter.h"
-#include "gang/words/status.h"
+#include "gang/podgroup/order.h"
+#include "gang/podgroup/pod_groups.h"
+#include "gang/verb/verbs.h"
 
 struct gang_config gang_config_default(void)
 {
@@ -249,6 +250,17 @@ static bool closed_already(const struct gang_event *events, size_t n, uint64_t i
     return false;
 }
 
+/* A pod that nobody knew before the call may make its gang whole. */
+static void step_filter(struct gang_core *core, struct gang_event *ev)
+{
+    struct pod *pod = hear_filter(core, ev);
+    if (!pod)
+        return;
+    if (pod->gang && pod->gang->stale)
+        decide(core);
+    answer_filter(core, pod, ev);
+}
+
 static void answer_calls(struct gang_core *core, struct gang_event *events, size_t n)
 {
     bool any_closed = false;
@@ -257,7 +269,7 @@ static void answer_calls(struct gang_core *core, struct gang_event *events, size
     for (size_t i = 0; i < n; i++)
         switch (events[i].kind) {
         case GANG_EV_FILTER:
-            answer_filter(core, &events[i]);
+            step_filter(core, &events[i]);
             break;
         case GANG_EV_PRIORITIZE:
             answer_prioritize(core, &events[i]);

@@ -3,11 +3,11 @@
 
 #include "gang/cluster/objects.h"
 #include "gang/cluster/resources.h"
-#include "gang/group/order.h"
-#include "gang/group/pod_groups.h"
-#include "gang/group/quorum.h"
-#include "gang/group/state.h"
-#include "gang/words/status.h"
+#include "gang/messages/status_and_events.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/order.h"
+#include "gang/podgroup/pod_groups.h"
+#include "gang/podgroup/quorum.h"
 
 bool gang_is_waiting(const struct gang *gang)
 {

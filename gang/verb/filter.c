@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gang/verb/filter.h"
+/*
+ * filter.c - answers to filter, prioritize and preempt.
+ *
+ * By the time a call is answered, planning is done: filter looks up what was decided. The one
+ * thing it still learns is what kube-scheduler offers, see member_on_offer().
+ */
+#include "gang/verb/verbs.h"
 
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/effects.h"
-#include "gang/cluster/gang_marks.h"
+#include "gang/cluster/held_calls.h"
 #include "gang/cluster/inter_pod.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/node_marks.h"
-#include "gang/cluster/nominated_room.h"
-#include "gang/cluster/nominations.h"
+#include "gang/cluster/nominate.h"
 #include "gang/cluster/objects.h"
-#include "gang/cluster/offered.h"
-#include "gang/cluster/open_calls.h"
-#include "gang/cluster/passed.h"
-#include "gang/cluster/refusal.h"
-#include "gang/cluster/resources.h"
-#include "gang/cluster/sched_queue.h"
-#include "gang/cluster/signature.h"
-#include "gang/cluster/slots.h"
-#include "gang/group/infeasible.h"
-#include "gang/group/protected_room.h"
-#include "gang/group/quorum.h"
-#include "gang/group/state.h"
-#include "gang/life/attempt.h"
-#include "gang/life/express.h"
-#include "gang/life/life.h"
-#include "gang/life/model_check.h"
-#include "gang/life/overlooked.h"
-#include "gang/life/seen.h"
-#include "gang/plan/pick.h"
+#include "gang/cluster/offered_nodes.h"
+#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/refusal_text.h"
+#include "gang/cluster/reservations.h"
+#include "gang/facts.h"
+#include "gang/lifecycle/express_lane.h"
+#include "gang/lifecycle/model_check.h"
+#include "gang/lifecycle/pod_update.h"
+#include "gang/lifecycle/refused_unasked.h"
+#include "gang/messages/reason_text.h"
+#include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
-#include "gang/predicates.h"
-#include "gang/words/reason.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/infeasible_nodes.h"
+#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/quorum.h"
 
 /* ---- building the reply ---- */
 
@@ -393,7 +395,7 @@ static void filter_later(struct gang_core *core, struct pod *pod, const struct g
         return;
     }
     reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
-    pod->gang->capped = true; /* life.c sees to it that it is woken */
+    pod->gang->capped = true; /* review.c sees to it that it is woken */
 }
 
 /* ---- filter ---- */
@@ -473,111 +475,42 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     }
 }
 
-void answer_filter(struct gang_core *core, struct gang_event *ev)
+/* Of two views of a pod the call's says where it is nominated. */
+static const char *nominated_in(const struct pod *pod, const struct gang_event *ev)
+{
+    return ev->pod ? ev->pod->nominated : pod->facts->nominated;
+}
+
+struct pod *hear_filter(struct gang_core *core, struct gang_event *ev)
 {
     if (!core->synced || core->stopping) {
         reply_error(core, ev,
                     reason_call(core, core->stopping ? REASON_STOPPING : REASON_NOT_SYNCED, NULL,
                                 NULL, NULL));
-        return;
+        return NULL;
     }
     struct pod *pod = called_pod(core, ev);
     if (!pod)
-        return;
-    const char *nominated = ev->pod ? ev->pod->nominated : pod->facts->nominated;
+        return NULL;
     list_remove(&pod->in_woken);
     nudge_end(core, pod);
     passing_end(core, pod);
     if (pod->node || pod_is_finished(pod)) {
         filter_bound(core, pod, ev);
-        return;
+        return NULL;
     }
     overlook_asked(core, pod);
-    model_check(core, pod, ev, nominated);
-    if (pod->gang && pod->gang->stale) { /* just learnt: its gang may be whole now */
-        review_touched(core);
-        plan_pass(core);
-        review_touched(core);
-    }
+    model_check(core, pod, ev, nominated_in(pod, ev));
+    return pod;
+}
+
+void answer_filter(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+{
     enum gang_reason_code unlinked = pod_unlinked(pod->facts);
     if (unlinked)
         reply_none(core, ev, pod, reason_call(core, unlinked, NULL, pod->facts, NULL));
     else if (pod->gang)
-        filter_member(core, pod, ev, nominated);
+        filter_member(core, pod, ev, nominated_in(pod, ev));
     else
         filter_ordinary(core, pod, ev);
-}
-
-/* ---- prioritize ---- */
-
-/* 10 for the fullest node, measured in what is scarce for the pod. */
-static uint8_t score(const struct node *node, const struct shape *shape)
-{
-    if (!node)
-        return 0;
-    if (shape->device < 0)
-        return node->devices ? 0 : 10;
-    int64_t all = amount_of(&node->allocatable, (uint32_t)shape->device);
-    int64_t used = amount_of(&node->used, (uint32_t)shape->device) +
-                   amount_of(&node->reserved, (uint32_t)shape->device);
-    if (all <= 0 || used < 0)
-        return 0;
-    return used >= all ? 10 : (uint8_t)(10.0 * (double)used / (double)all);
-}
-
-void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
-{
-    struct gang_effect *e = fx_add(core, GANG_REPLY_PRIORITIZE);
-    uint8_t *scores = fx_alloc(core, ev->n_names + 1);
-    e->prioritize.id = ev->id;
-    e->prioritize.scores = scores;
-    e->prioritize.n = core->synced && !core->stopping ? ev->n_names : 0;
-    const struct pod *known = ev->pod_is_known ? pod_by_uid(core, ev->pod->uid) : NULL;
-    struct shape *own = known ? NULL : shape_of(core, ev->pod);
-    for (size_t i = 0; i < ev->n_names; i++)
-        scores[i] = score(node_by_name(core, ev->names[i]), known ? known->shape : own);
-    if (own)
-        shape_unref(core, own);
-}
-
-/* ---- preempt ---- */
-
-/* Whether a preemption there would free room for the pod: not where it would be a gang's. Members
- * on their way are pods to kube-scheduler, which it may take for victims. */
-static bool may_preempt(const struct gang_core *core, const struct node *node,
-                        const struct gang_pod_facts *facts)
-{
-    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
-    bool heeds = core->keeper && facts->priority <= core->keeper->priority;
-    if (node && heeds && node->kept.n)
-        return false;
-    if (node)
-        list_for_each (slot, &node->slots, struct slot, in_node)
-            if (!slot_yields(slot, &lower) || (slot->pod && slot->pod->sent))
-                return false;
-    return true;
-}
-
-/*
- * A member's preemption would evict pods for one member, whatever the others need: none. For others
- * every candidate but those where what is freed is not the preemptor's to take. What kube-scheduler
- * nominates it to from now on is its own word, even where we have nominated it to the same node.
- */
-void answer_preempt(struct gang_core *core, const struct gang_event *ev)
-{
-    struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
-    uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
-    size_t n = 0;
-    bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
-    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++)
-        if (may_preempt(core, node_by_name(core, ev->names[i]), ev->pod))
-            kept[n++] = (uint32_t)i;
-    struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
-    if (pod) {
-        free(STEAL(pod->named));
-        promise_note(core, pod);
-    }
-    e->preempt.id = ev->id;
-    e->preempt.kept = kept;
-    e->preempt.n_kept = n;
 }

@@ -132,7 +132,7 @@ struct queued {
 struct totals {
     uint64_t runs, ops, events, steps, effects, rebuilds, calms;
     uint64_t kinds[GANG_EV_MAX];
-    uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX]; /* gang/table.h */
+    uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX]; /* gang/state_table.h */
 };
 
 struct model {

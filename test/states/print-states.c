@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints docs/states.md from gang/table.h and the states' own table. */
+/* Prints docs/states.md from gang/state_table.h and the states' own table. */
 #include <stdio.h>
 
 #include "gang/gang.h"
@@ -31,7 +31,8 @@ static void print_row(enum gang_happening what)
 int main(void)
 {
     printf("# States of a gang, and what may happen in each\n\n"
-           "This page is printed by `test/states/print-states` from `gang/table.h`, which the code "
+           "This page is printed by `test/states/print-states` from `gang/state_table.h`, which "
+           "the code "
            "checks\nevery step against (`gang_core_check()`); a test keeps the two equal.\n\n");
     print_states();
     printf("\nEach cell names the states in which the gang may be when the step is over; a dot: it "

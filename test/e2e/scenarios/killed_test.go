@@ -45,7 +45,7 @@ var batchSettings = map[string]map[string]any{
 }
 
 // C04: muster is killed in every cell of the table of what can happen to a gang
-// (gang/table.h), each shown to be reached, while nothing that it writes but
+// (gang/state_table.h), each shown to be reached, while nothing that it writes but
 // Bindings arrives. Afterwards every gang is completed, nothing is bound twice
 // and nothing leaks. One muster is killed for all cells of a state.
 func TestC04_KilledInEveryCell(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// cell is one of gang/table.h: something that can happen to a gang in a state.
+// cell is one of gang/state_table.h: something that can happen to a gang in a state.
 type cell struct {
 	state, happening string
 	id               string // of the happening in the table
@@ -29,11 +29,11 @@ func (c cell) String() string { return c.state + ": " + c.happening }
 
 var rowOfTable = regexp.MustCompile(`(?m)^    X\((\w+), "([^"]+)"((?:, "[A-Z]*"){8}), "`)
 
-// cellsOfTable reads every cell that is not empty out of gang/table.h.
+// cellsOfTable reads every cell that is not empty out of gang/state_table.h.
 func cellsOfTable(t *testing.T) []cell {
 	t.Helper()
 	states := []string{"Assembling", "Waiting", "Planned", "Committing", "Placed", "Recovering", "BackedOff", "Done"}
-	rows := rowOfTable.FindAllStringSubmatch(read(t, filepath.Join(testbed.Root(t), "gang/table.h")), -1)
+	rows := rowOfTable.FindAllStringSubmatch(read(t, filepath.Join(testbed.Root(t), "gang/state_table.h")), -1)
 	var cells []cell
 	for _, row := range rows {
 		for i, letters := range strings.Split(row[3], ", ")[1:] {
@@ -43,7 +43,7 @@ func cellsOfTable(t *testing.T) []cell {
 		}
 	}
 	if len(rows) < 20 || len(cells) < 100 {
-		t.Fatalf("only %d rows and %d cells were found in gang/table.h: has its form changed?", len(rows), len(cells))
+		t.Fatalf("only %d rows and %d cells were found in gang/state_table.h: has its form changed?", len(rows), len(cells))
 	}
 	return cells
 }

@@ -3,9 +3,9 @@
  * higher priority and the room that gangs hold. */
 #include <string.h>
 
-#include "gang/cluster/objects.h"
-#include "gang/group/order.h"
 #include "gang/bounds.h"
+#include "gang/cluster/objects.h"
+#include "gang/podgroup/order.h"
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"

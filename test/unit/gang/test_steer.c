@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nominations of planned members: gang/life/wake.c. */
+/* Nominations of planned members: gang/lifecycle/wake.c. */
 #include "test/lib/world.h"
 
 #include <stdio.h>

@@ -5,9 +5,9 @@
  */
 #include <stdio.h>
 
-#include "gang/cluster/objects.h"
-#include "gang/group/pod_groups.h"
 #include "gang/bounds.h"
+#include "gang/cluster/objects.h"
+#include "gang/podgroup/pod_groups.h"
 #include "test/lib/cost.h"
 #include "test/lib/world.h"
 

@@ -67,7 +67,7 @@ static void mutate(json_t *v)
 static void check_roles(const struct workload_group *g)
 {
     bool joined = !g->role;
-    assert_true(g->n_roles <= 1024); /* what gang/group/quorum.c takes */
+    assert_true(g->n_roles <= 1024); /* what gang/podgroup/quorum.c takes */
     assert_true(g->min_children >= -1 && g->min_children <= (int64_t)g->n_roles);
     for (size_t i = 0; i < g->n_roles; i++) {
         const struct workload_role *r = &g->roles[i];

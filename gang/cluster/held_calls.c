@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/held_calls.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "gang/cluster/call_quota.h"
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/effects.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/timers.h"
+
+static const char *call_key(uint64_t id, char key[static 20])
+{
+    snprintf(key, 20, "%016" PRIx64, id);
+    return key;
+}
+
+/* error "" is success; a refusal always has its sentence, see reason_call(). */
+void reply_id(struct gang_core *core, uint64_t id, const char *error)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_BIND);
+    e->bind_reply.id = id;
+    e->bind_reply.error = fx_str(core, error);
+}
+
+void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
+{
+    char key[20];
+    uint64_t id = pod->call;
+    hold_end(core, pod);
+    pod->call = 0;
+    map_remove(&core->calls, call_key(id, key));
+    timer_stop(core, pod_timer(pod, TIMER_CALL));
+    reply_id(core, id, error);
+    /* An error makes the scheduler forget the pod and clear its nomination; it comes again by
+     * itself, after its backoff. */
+    if (error[0]) {
+        pod->sent = false;
+        pod->queued = core->now;
+    }
+    if (pod->gang)
+        gang_touch(core, pod->gang);
+}
+
+void hold_end(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->held)
+        return;
+    pod->held = false;
+    place_left(core, pod->gang);
+    if (pod->gang->n_held == 0)
+        timer_stop(core, &pod->gang->timers[TIMER_HOLD]);
+}
+
+void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
+{
+    char key[20];
+    pod->call = id;
+    pod->call_since = core->now;
+    shunning_begin(core, pod); /* whoever let it through, and when */
+    map_set(&core->calls, call_key(id, key), pod);
+}
+
+struct pod *call_find(const struct gang_core *core, uint64_t id)
+{
+    char key[20];
+    return map_get(&core->calls, call_key(id, key));
+}

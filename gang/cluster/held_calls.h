@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * held_calls.h - bind calls that are open: a call is held, then its Binding is under way; it is
+ * answered once.
+ */
+#ifndef MUSTER_GANG_CLUSTER_HELD_CALLS_H
+#define MUSTER_GANG_CLUSTER_HELD_CALLS_H
+
+#include "gang/cluster/objects.h"
+
+void open_call(struct gang_core *core, struct pod *pod, uint64_t id);
+/* NULL: it is not open. */
+struct pod *call_find(const struct gang_core *core, uint64_t id);
+/* The pod's call is no hold any more (answered, or its Binding is sent). */
+void hold_end(struct gang_core *core, struct pod *pod);
+/* Answers the pod's call. error "" is success; a refusal always has its sentence. */
+void reply_bind(struct gang_core *core, struct pod *pod, const char *error);
+/* The same of a call that was never open. */
+void reply_id(struct gang_core *core, uint64_t id, const char *error);
+
+#endif

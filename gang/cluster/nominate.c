@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/nominate.h"
+
+#include "gang/cluster/effects.h"
+#include "gang/cluster/kube_queue.h"
+#include "gang/cluster/nominated_pods.h"
+#include "gang/cluster/objects.h"
+
+void nomination_note(struct gang_core *core, struct pod *pod)
+{
+    list_remove(&pod->in_nominated);
+    const char *name = pod->nominated; /* by kube-scheduler, or by us just now */
+    struct node *node =
+        name && !pod->node && !pod_is_finished(pod) ? node_by_name(core, name) : NULL;
+    if (node)
+        list_push(&node->nominated, &pod->in_nominated);
+    promise_note(core, pod);
+}
+
+void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
+{
+    if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->rejected)
+        return;
+    if (!node && !pod->nominated)
+        return;
+    if (node && gate_is_closed(pod) && !pod->lifts)
+        return; /* as steer() */
+    fx_pod(core, GANG_NOMINATE, pod, node);
+    pod->asked = false;
+    free(pod->nominated);
+    pod->nominated = node ? xstrdup(node->name) : NULL;
+    promise_none(pod, node);
+    nomination_note(core, pod);
+    if (node) {
+        core->stats.wakes++;
+        if (pod->rejected || pod->nudges)
+            nudge_begin(core, pod);
+        pod_reject(core, pod, false);
+    } else if (pod->nudges) {
+        pod_reject(core, pod, true); /* for all that is known it sleeps on */
+    }
+}
+
+void clear_nominations(struct gang_core *core, struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (!pod->node && !pod->slot)
+            nominate(core, pod, NULL);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * nominate.h - who is nominated where, by kube-scheduler or by us.
+ *
+ * A nomination is a write to the pod: it wakes a pod that sleeps in kube-scheduler's queue, which
+ * tries it on that node alone.
+ */
+#ifndef MUSTER_GANG_CLUSTER_NOMINATE_H
+#define MUSTER_GANG_CLUSTER_NOMINATE_H
+
+#include "gang/cluster/objects.h"
+
+/* The pod's nomination, or whether it still needs one, changed. */
+void nomination_note(struct gang_core *core, struct pod *pod);
+/* Writes the nomination: wakes the pod and steers it. NULL clears. */
+void nominate(struct gang_core *core, struct pod *pod, const struct node *node);
+/* Takes back the nominations of members that have no place. */
+void clear_nominations(struct gang_core *core, struct gang *gang);
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/pod_gate.h"
+
+#include "gang/cluster/objects.h"
+#include "gang/cluster/timers.h"
+
+/* What was asked for is asked for again until the watch shows it. */
+#define AGAIN_FIRST (10 * USEC_PER_SEC)
+#define AGAIN_MOST  (300 * USEC_PER_SEC)
+
+void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is)
+{
+    core->n_gated += (size_t)is;
+    core->n_gated -= (size_t)was;
+    if (!was || is)
+        return;
+    pod->lifts = 0;
+    timer_stop(core, pod_timer(pod, TIMER_GATE));
+}
+
+void gate_asked(struct gang_core *core, struct pod *pod)
+{
+    timer_set(core, pod_timer(pod, TIMER_GATE),
+              core->now + usec_backoff(AGAIN_FIRST, AGAIN_MOST, pod->lifts++));
+}
+
+void gate_touch(struct gang_core *core, struct pod *pod)
+{
+    list_remove(&pod->in_lone);
+    if (!pod->gang && gate_is_closed(pod))
+        list_push(&core->lone, &pod->in_lone);
+}

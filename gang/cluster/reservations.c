@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/reservations.h"
+
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/held_calls.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/nominate.h"
+#include "gang/cluster/nominated_pods.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/refusal_text.h"
+#include "gang/cluster/resources.h"
+
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
+                      struct shape *shape, struct node *node)
+{
+    struct slot *slot = xcalloc(1, sizeof *slot);
+    core->n_slots++;
+    slot->gang = gang;
+    slot->made = core->now;
+    slot->unit = unit;
+    slot->node = node;
+    slot->shape = shape_ref(shape);
+    list_push(&gang->slots, &slot->in_gang);
+    gang->n_slots++;
+    list_push(&node->slots, &slot->in_node);
+    node->n_slots++;
+    node_joined(core, node, slot->shape, 1);
+    amounts_add(core, &node->reserved, slot->shape, 1);
+    return slot;
+}
+
+void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
+{
+    slot->pod = pod;
+    slot->unit = pod->unit;
+    slot->steered = false;
+    pod->slot = slot;
+    pod->snubs = 0;
+    promise_note(core, pod);
+}
+
+void slot_free(struct gang_core *core, struct slot *slot)
+{
+    struct node *node = slot->node;
+    core->n_slots--;
+    amounts_add(core, &node->reserved, slot->shape, -1);
+    list_remove(&slot->in_node);
+    node->n_slots--;
+    node_joined(core, node, slot->shape, -1);
+    list_remove(&slot->in_gang);
+    slot->gang->n_slots--;
+    if (slot->pod) {
+        slot->pod->slot = NULL;
+        promise_note(core, slot->pod);
+    }
+    shape_unref(core, slot->shape);
+    free(slot);
+    core->sweep |= !node->facts;
+}
+
+void slot_reshape(struct gang_core *core, struct slot *slot, struct shape *shape)
+{
+    node_joined(core, slot->node, slot->shape, -1);
+    shape_unref(core, slot->shape);
+    slot->shape = shape_ref(shape);
+    node_joined(core, slot->node, slot->shape, 1);
+}
+
+void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why)
+{
+    struct node *node = slot->node;
+    struct pod *pod = slot->pod;
+    /* The scheduler does not know of reservations: only where it has assumed the pod does the end
+     * of one change anything for it. */
+    bool assumed = pod && (pod->held || pod->sent);
+    if (pod && pod->held)
+        reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));
+    if (pod)
+        pod->sent = false;
+    slot_free(core, slot);
+    if (assumed)
+        node_changed(core, node);
+    else
+        node_freed(core, node);
+}
+
+void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        slot_release(core, slot, why);
+    clear_nominations(core, gang);
+}

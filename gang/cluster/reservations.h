@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * reservations.h - a member's place in a plan: reserved, filled, given up.
+ */
+#ifndef MUSTER_GANG_CLUSTER_RESERVATIONS_H
+#define MUSTER_GANG_CLUSTER_RESERVATIONS_H
+
+#include "gang/cluster/objects.h"
+
+struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
+                      struct shape *shape, struct node *node);
+/* The pod takes the slot, which was expected to be filled. */
+void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
+/* The reservation ends, to become a charge or as if it had never been. */
+void slot_free(struct gang_core *core, struct slot *slot);
+/* The slot's pod has another shape now, that needs the same. */
+void slot_reshape(struct gang_core *core, struct slot *slot, struct shape *shape);
+/* The place is given up: its room is free, a held call is answered with the code's sentence. */
+void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
+/* All places of the gang; what its members were nominated to is taken back. */
+void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
+
+#endif

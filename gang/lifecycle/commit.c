@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/commit.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/effects.h"
+#include "gang/cluster/held_calls.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/refusal_text.h"
+#include "gang/cluster/reservations.h"
+#include "gang/cluster/timers.h"
+#include "gang/lifecycle/commit_batch.h"
+#include "gang/lifecycle/express_lane.h"
+#include "gang/lifecycle/partial_commit.h"
+#include "gang/messages/reason_text.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/quorum.h"
+
+/* A PodDisruptionBudget may refuse an eviction for so long. */
+#define EVICT_LIMIT (300 * USEC_PER_SEC)
+
+/* ---- the ends of calls ---- */
+
+void hold_timer_fired(struct gang_core *core, struct gang *gang)
+{
+    core->stats.hold_timeouts++;
+    gang_count(core, gang);
+    cleanup_free char *text = reason_hold(gang, core->config.hold);
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod && slot->pod->held)
+            reply_bind(core, slot->pod, text);
+}
+
+void call_closed(struct gang_core *core, uint64_t id)
+{
+    struct pod *pod = call_find(core, id);
+    if (!pod || !pod->held)
+        return;
+    happened(core, pod->gang, HAPPENING_CALL_LOST);
+    reply_bind(core, pod, reason_call(core, REASON_CALL_CLOSED, pod->gang, pod->facts, NULL));
+}
+
+void stop_all(struct gang_core *core)
+{
+    core->stopping = true;
+    map_for_each (e, &core->calls) {
+        struct pod *pod = e->value;
+        reply_bind(core, pod,
+                   pod->charge == CHARGE_ASSIGNED
+                       ? ""
+                       : reason_call(core, REASON_STOPPING, pod->gang, pod->facts, NULL));
+    }
+}
+
+/* ---- sending ---- */
+
+void send_binding(struct gang_core *core, struct pod *pod)
+{
+    fx_pod(core, GANG_BIND, pod, pod->node)->pod.of_commit = pod->commit != 0;
+    pod->bind_sent = core->now;
+}
+
+void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
+{
+    hold_end(core, pod);
+    if (pod->slot)
+        slot_free(core, pod->slot); /* the reservation becomes the charge */
+    charge(core, pod, node, CHARGE_BINDING);
+    pod->bind_began = core->now;
+    pod->bind_tries = 0;
+    bool of_commit = pod->gang && pod->gang->state == GANG_COMMITTING;
+    pod->commit = of_commit ? pod->gang->commits : 0;
+    list_remove(&pod->in_starved);
+    list_remove(&pod->in_woken);
+    if (pod->call)
+        timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
+    send_binding(core, pod);
+}
+
+void bind_held(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod && slot->pod->held)
+            begin_binding(core, slot->pod, slot->node);
+}
+
+/* One member has come through kube-scheduler, all others are like it in all that counts: they are
+ * bound to their places unasked. */
+static void bind_planned(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
+        if (!slot->pod->held) {
+            core->stats.bindings_express++;
+            slot->node->unasked = core->now;
+        }
+        begin_binding(core, slot->pod, slot->node);
+    }
+}
+
+void commit_if_quorum(struct gang_core *core, struct gang *gang)
+{
+    if (gang->n_held == 0 || core->stopping)
+        return;
+    if (gang->state != GANG_PLANNED && gang->state != GANG_RECOVERING)
+        return;
+    bool express = core->config.express && !express_doubt(core, gang);
+    if (gang_lacks(core, gang, STAGE_AT_BIND) > 0 && !express)
+        return;
+    if (commit_waits(core, gang))
+        return;
+    /* What was in doubt, or waited for, may be about others: nothing need have come to the gang. */
+    if (express || core->batch.node.pos)
+        happened(core, gang, HAPPENING_LOOK_AGAIN);
+    core->stats.commits++;
+    gang->commits++;
+    first_begin(core, gang, core->now);
+    timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
+    gang_enter(core, gang, GANG_COMMITTING);
+    if (express)
+        bind_planned(core, gang);
+    else
+        bind_held(core, gang);
+}
+
+/* ---- undoing ---- */
+
+void evict(struct gang_core *core, struct pod *pod)
+{
+    fx_pod(core, GANG_EVICT, pod, NULL);
+    pod->evicted = true;
+    timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);
+}

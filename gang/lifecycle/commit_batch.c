@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/commit_batch.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/timers.h"
+
+#define LINGER    (150 * USEC_PER_MSEC)
+#define EACH      USEC_PER_MSEC
+#define WAIT_MOST (5 * USEC_PER_SEC)
+
+static usec_t wait_most(const struct gang_core *core)
+{
+    usec_t wait = core->n_refused < WAIT_MOST / EACH ? (usec_t)core->n_refused * EACH : WAIT_MOST;
+    return wait < core->config.hold / 4 ? wait : core->config.hold / 4;
+}
+
+static usec_t batch_due(const struct gang_core *core)
+{
+    usec_t due = core->last_hold + LINGER;
+    return due < core->batch_end ? due : core->batch_end;
+}
+
+static bool ends_by(const struct gang *gang, enum timer_kind kind, usec_t at)
+{
+    const struct timer *t = &gang->timers[kind];
+    return t->node.pos && t->node.at <= at;
+}
+
+bool commit_waits(struct gang_core *core, const struct gang *gang)
+{
+    bool open = core->batch.node.pos;
+    bool many = core->config.together && core->n_refused >= core->config.together;
+    if (!(open || many) || core->batch_step == core->steps || gang->state != GANG_PLANNED ||
+        map_count(&core->calls) >= core->config.max_holds / 2)
+        return false;
+    usec_t end = open ? core->batch_end : core->now + wait_most(core);
+    /* The Bindings take time as well, and the calls are answered when the hold is over. */
+    if (ends_by(gang, TIMER_HOLD, end + core->config.hold / 4) ||
+        ends_by(gang, TIMER_ATTEMPT, end + LINGER))
+        return false;
+    core->batch_end = end;
+    if (!open)
+        timer_set(core, &core->batch, batch_due(core));
+    return true;
+}
+
+/* Half of the places among the held are taken: who waits makes room. */
+void commit_for_room(struct gang_core *core)
+{
+    if (!core->batch.node.pos || map_count(&core->calls) < core->config.max_holds / 2)
+        return;
+    core->batch_end = core->now;
+    timer_set(core, &core->batch, core->now);
+}
+
+/* The review at the end of this step commits them, if they are still complete. */
+void batch_timer_fired(struct gang_core *core)
+{
+    usec_t due = batch_due(core);
+    if (due > core->now) {
+        timer_set(core, &core->batch, due);
+        return;
+    }
+    core->batch_step = core->steps;
+    list_for_each (gang, &core->open, struct gang, in_open) {
+        if (gang->state != GANG_PLANNED || !gang->n_held)
+            continue;
+        happened(core, gang, HAPPENING_LOOK_AGAIN);
+        gang_touch(core, gang);
+    }
+}

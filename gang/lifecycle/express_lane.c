@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/express_lane.h"
+
+#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/timers.h"
+#include "gang/cluster/watches.h"
+#include "gang/lifecycle/model_check.h"
+#include "gang/lifecycle/model_coverage.h"
+#include "gang/podgroup/infeasible_nodes.h"
+#include "gang/podgroup/quorum.h"
+#include "gang/rules.h"
+
+/* Somebody whom kube-scheduler keeps room for there, and who has none reserved here. */
+static bool is_promised(const struct slot *slot)
+{
+    list_for_each (pod, &slot->node->nominated, struct pod, in_nominated)
+        if (pod->gang != slot->gang && !(pod->slot && pod->slot->node == slot->node))
+            return true;
+    return false;
+}
+
+/* What is in doubt for now, until all members are there. */
+static const char *early_doubt(const struct gang_core *core, const struct slot *slot)
+{
+    struct pod *pod = slot->pod;
+    if (!pod || !pod_plannable(core, pod))
+        return "a member is still expected";
+    if (pod->facts->gated)
+        return "the watch still shows a member's scheduling gate";
+    if (pod_timer(pod, TIMER_UNSEEN)->node.pos)
+        return "the watch has not shown a member yet";
+    return NULL;
+}
+
+/* Somebody runs there whose rules are not all known. */
+static bool holds_invalid(const struct gang_core *core, const struct node *node)
+{
+    if (!core->n_invalid)
+        return false;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (pod->facts->invalid)
+            return true;
+    return false;
+}
+
+static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
+{
+    const struct pod *pod = slot->pod;
+    const char *wrong = model_doubt(core, pod);
+    if (wrong)
+        return wrong;
+    if (pod->pinned || pod->refused_on)
+        return "a member has been to bind before";
+    const char *twins = twins_doubt(core, pod);
+    if (twins)
+        return twins;
+    if (pod->facts->inexact)
+        return pod->facts->inexact;
+    if (pod->facts->n_spreads)
+        return "topology spread, which pods that come meanwhile may change";
+    if ((slot->unoffered && !pod->held) ||
+        evidence_refuses(core, slot->gang, slot->shape, slot->node))
+        return "kube-scheduler did not offer a planned node";
+    if (is_promised(slot))
+        return "another pod is nominated to a planned node";
+    if (holds_invalid(core, slot->node))
+        return "a pod on a planned node has rules that muster does not read";
+    if (slot_is_kept_away(slot) || shape_refusal(slot->shape, slot->node))
+        return "a planned node has changed";
+    return NULL;
+}
+
+const char *gang_model_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        return model_doubt(core, pod); /* of members of other namespaces each is asked, see below */
+    return NULL;
+}
+
+static const char *gang_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    const char *wrong = gang_model_doubt(core, gang);
+    if (wrong)
+        return wrong;
+    return gang->state == GANG_PLANNED ? NULL : "a part of it is bound, or it has no plan";
+}
+
+/* What speaks against the lane whoever is still to come. */
+static const char *members_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        const char *doubt = slot->pod ? slot_doubt(core, slot) : NULL;
+        if (doubt)
+            return doubt;
+    }
+    /* Last: this may look at many pods, and is asked each time a member comes to bind. */
+    int64_t left = SHUNS_AT_ONCE;
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        const char *doubt = slot->pod ? shun_doubt(core, slot->pod, &left) : NULL;
+        if (doubt)
+            return doubt;
+    }
+    return NULL;
+}
+
+bool goes_express(const struct gang_core *core, const struct gang *gang)
+{
+    return core->config.express && !gang_doubt(core, gang) && !members_doubt(core, gang);
+}
+
+const char *express_doubt(const struct gang_core *core, const struct gang *gang)
+{
+    const char *doubt = gang_doubt(core, gang);
+    if (!doubt)
+        doubt = picture_doubt(core);
+    if (doubt)
+        return doubt;
+    if (gang->hoping || gang_lacks(core, gang, STAGE_PLANNED) > 0)
+        return "a member is still expected";
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        doubt = early_doubt(core, slot);
+        if (doubt)
+            return doubt;
+    }
+    return members_doubt(core, gang);
+}
+
+/* Where the rules here have turned out not to be kube-scheduler's, they refuse nothing any longer
+ * than need be: it may not have heard of a Binding that nobody asked for, or have let the pod
+ * through before it did. */
+static bool may_be_unheard(const struct gang_core *core, const struct node *node,
+                           const struct pod *pod)
+{
+    usec_t doubted = model_doubted_at(core, pod), busy = pod_busy_time(pod);
+    return core->config.express && (!doubted || core->now - doubted < busy ||
+                                    (node->unasked && core->now - node->unasked < busy));
+}
+
+bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)
+{
+    return may_be_unheard(core, node, pod) &&
+           (ports_charged(node, pod->shape) || charged_foe(node, pod->facts));
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * partial_commit.h - commits of which a part is bound: they are finished before all else, for a
+ * while.
+ */
+#ifndef MUSTER_GANG_LIFECYCLE_PARTIAL_COMMIT_H
+#define MUSTER_GANG_LIFECYCLE_PARTIAL_COMMIT_H
+
+#include "gang/cluster/objects.h"
+
+/* A commit of it began then, and is to be finished before all else. */
+void first_begin(struct gang_core *core, struct gang *gang, usec_t since);
+/* It is whole, or nothing of it is bound. */
+void first_end(struct gang_core *core, struct gang *gang);
+/* Some of it is bound, and it is not whole: an earlier life may have died in its commit. */
+void find_unfinished(struct gang_core *core, struct gang *gang);
+
+#endif

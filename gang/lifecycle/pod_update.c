@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/pod_update.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/held_calls.h"
+#include "gang/cluster/kube_queue.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/nodes.h"
+#include "gang/cluster/nominate.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/pod_gate.h"
+#include "gang/cluster/pod_labels.h"
+#include "gang/cluster/pods.h"
+#include "gang/cluster/refusal_text.h"
+#include "gang/cluster/reservations.h"
+#include "gang/cluster/timers.h"
+#include "gang/cluster/volume_claims.h"
+#include "gang/lifecycle/refused_unasked.h"
+#include "gang/podgroup/pod_groups.h"
+
+static void join_gang(struct gang_core *core, struct pod *pod)
+{
+    if (pod->facts->group.api_group)
+        group_add(core, pod);
+}
+
+static void leave_gang(struct gang_core *core, struct pod *pod)
+{
+    if (pod->gang)
+        group_remove(core, pod);
+}
+
+static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    struct pod *pod = pod_make(core, facts);
+    join_gang(core, pod);
+    nomination_note(core, pod);
+    return pod;
+}
+
+void pod_remove(struct gang_core *core, struct pod *pod)
+{
+    if (pod->call)
+        reply_bind(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
+    lose_slot(core, pod);
+    uncharge(core, pod);
+    leave_gang(core, pod);
+    pod_free(core, pod);
+}
+
+/* What the facts say about where the pod runs goes into the ledger. */
+static void settle_charge(struct gang_core *core, struct pod *pod)
+{
+    const char *on = pod->facts->node;
+    const struct node *asked = pod->slot ? pod->slot->node : pod->node; /* of its bind call */
+    bool as_asked = on && asked && strcmp(on, asked->name) == 0;
+    if (pod_is_finished(pod)) {
+        lose_slot(core, pod);
+        uncharge(core, pod);
+    } else if (on) {
+        pod_reject(core, pod, false);
+        struct node *node = node_get(core, on);
+        if (pod->slot && pod->slot->node == node) {
+            hold_end(core, pod); /* the slot becomes the charge, the call is answered below */
+            slot_free(core, pod->slot);
+        }
+        lose_slot(core, pod);
+        charge(core, pod, node, CHARGE_ASSIGNED);
+        if (!pod->evicted)
+            timer_stop(core, pod_timer(pod, TIMER_RETRY));
+        node_doubt(core, node);
+    } else if (pod->slot && !pod_plannable(core, pod)) {
+        lose_slot(core, pod); /* deleted or gated on its way */
+    }
+    if (as_asked && !pod_is_finished(pod) && pod->gang && pod->gang->state == GANG_COMMITTING)
+        return; /* answered when the commit is over, see bound() */
+    if (pod->call && (on || !pod_counts(pod)))
+        reply_bind(core, pod,
+                   as_asked ? ""
+                            : reason_call(core, on ? REASON_POD_BOUND : REASON_POD_DELETED,
+                                          pod->gang, pod->facts, on));
+}
+
+/* What the API server has as status.nominatedNodeName, as far as we know. */
+static void note_nomination(struct pod *pod, const char *node)
+{
+    char *old = pod->nominated;
+    pod->nominated = xstrdup_null(node);
+    free(old);
+}
+
+/*
+ * An event without a nomination may be older than our own write of one. It is not where the watch
+ * has shown that nomination before, and nothing was written since: kube-scheduler has cleared it.
+ */
+static bool nomination_is_over(const struct pod *pod, const struct gang_pod_facts *old)
+{
+    return old->nominated && str_eq(old->nominated, pod->nominated) && !pod->gang &&
+           list_empty(&pod->in_woken);
+}
+
+/* Nothing but room is between it and a node. */
+static bool for_itself(const struct pod *pod)
+{
+    return !pod->gang && !pod->node && !pod_unlinked(pod->facts);
+}
+
+/* What the new facts say of a member beside the old. */
+static enum gang_happening news(const struct gang_pod_facts *old, const struct gang_pod_facts *now)
+{
+    if (now->phase == PHASE_FAILED && old->phase != PHASE_FAILED)
+        return HAPPENING_MEMBER_LOST;
+    if (now->deleting && !old->deleting)
+        return HAPPENING_MEMBER_LOST;
+    if (now->phase == PHASE_SUCCEEDED && old->phase != PHASE_SUCCEEDED)
+        return HAPPENING_MEMBER_ENDED;
+    return now->node && !old->node ? HAPPENING_MEMBER_BOUND : HAPPENING_MEMBER_CHANGED;
+}
+
+static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
+{
+    struct gang_pod_facts *old = pod->facts;
+    if (pod->gang)
+        happened(core, pod->gang, news(old, facts));
+    pod->facts = facts;
+    if (!gang_ref_equal(&old->group, &facts->group)) {
+        lose_slot(core, pod);
+        leave_gang(core, pod);
+        join_gang(core, pod);
+    } else if (pod->gang) {
+        group_declare(core, pod);
+        group_moved(core, pod);
+    }
+    claims_leave(core, pod);
+    claims_join(core, pod);
+    pod_reshape(core, pod);
+    labels_learn(core, facts);
+    labels_forget(core, old);
+    if (pod->node)
+        node_crowd(core, pod->node); /* its labels, or that it is being deleted */
+    if (pod->node && !gang_kvs_equal(&old->labels, &facts->labels))
+        node_changed(core, pod->node); /* rules between pods may say something else now */
+    if (pod->slot)
+        node_crowd(core, pod->slot->node);
+    if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
+        nudge_arrived(core, pod);
+    if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
+        pod->queued = core->now;
+    overlook_seen(core, pod, old);
+    if (facts->nominated || nomination_is_over(pod, old))
+        note_nomination(pod, facts->nominated);
+    nomination_note(core, pod);
+    if (!gang_kvs_equal(&old->labels, &facts->labels))
+        pod->unshunned = 0;
+    if (!list_empty(&pod->in_shunning))
+        shunning_begin(core, pod);
+    timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
+    set_unseen(core, pod, false);
+    gate_seen(core, pod, old->gated, facts->gated);
+    core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
+    if (!str_eq(old->awaits_group, facts->awaits_group))
+        pod->told = REASON_NONE; /* of another sentence */
+    gang_pod_facts_free(old);
+}
+
+void take_pod_gone(struct gang_core *core, struct pod *pod)
+{
+    remember_gone(core, pod->facts->uid);
+    pod_remove(core, pod);
+}
+
+void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    map_remove(&core->gone_set, facts->uid); /* filter may have been ahead of the watch */
+    usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
+    core->newest = latest > core->newest ? latest : core->newest;
+    struct pod *pod = pod_by_uid(core, facts->uid);
+    if (pod && facts->part) {
+        gang_pod_facts_free(facts);
+        return;
+    }
+    if (!pod) {
+        struct pod *other = pod_by_name(core, facts->ns, facts->name);
+        if (other) /* deleted and made again; the watch skipped the middle */
+            take_pod_gone(core, other);
+        pod = pod_new(core, facts);
+        /* before us, maybe by another life of ours */
+        pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
+        settle_charge(core, pod);
+        if (!core->synced && !pod->node)
+            passing_inherited(core, pod);
+        if (pod->rejected && !pod->gang && !pod->node && !core->synced)
+            starve(core, pod); /* what kept it out then may be gone */
+    } else {
+        bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
+        bool was_single = for_itself(pod);
+        pod_update(core, pod, facts);
+        settle_charge(core, pod);
+        if (pod->gang &&
+            (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
+            pod->gang->retry = true;
+        if (pod->rejected && !was_single && for_itself(pod))
+            starve(core, pod); /* kept out for the gang it was to be a member of */
+    }
+    if (pod->gang)
+        gang_touch(core, pod->gang);
+    gate_touch(core, pod);
+}
+
+/* kube-scheduler asks about no pod that has a node or has ended. */
+static bool may_learn(const struct gang_core *core, const struct gang_pod_facts *facts)
+{
+    return core->n_unseen < UNSEEN_MAX && !facts->node && facts->phase == PHASE_PENDING &&
+           gang_pod_facts_size(facts) <= UNSEEN_SIZE;
+}
+
+struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts)
+{
+    if (!may_learn(core, facts)) {
+        gang_pod_facts_free(facts);
+        return NULL;
+    }
+    struct pod *pod = pod_new(core, facts);
+    set_unseen(core, pod, true);
+    timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
+    settle_charge(core, pod);
+    return pod;
+}

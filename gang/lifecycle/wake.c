@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/wake.h"
+
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/kube_queue.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/nominate.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/timers.h"
+#include "gang/lifecycle/express_lane.h"
+#include "gang/plan/candidates.h"
+#include "gang/plan/node_score.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/quorum.h"
+
+/* Pods kept out by reservations are woken so many at a time. */
+#define WAKES_PER_STEP 64
+#define WAKES_OF_EACH  8 /* of a namespace, before others of it */
+#define WAKE_PAUSE     (20 * USEC_PER_MSEC)
+/* And with no more looks at nodes than a part of a step's work: 1 / WAKE_WORK of plan_work. Each
+ * namespace has 1 / WAKE_NAMESPACES of the looks before others have more. */
+#define WAKE_WORK       6
+#define WAKE_NAMESPACES 8
+/* By then a pod that was woken is bound, or was asked about. */
+#define WAKE_AGAIN (5 * USEC_PER_SEC)
+
+/* With fewer nodes a nomination saves too little: it pays at 333, not at 200 (docs/design.md). */
+#define STEER_NODES 300
+/* A member not asked about for so long waits in kube-scheduler's queue. */
+#define STEER_DELAY (20 * USEC_PER_MSEC)
+/* No more than the API server takes, so that those whose turn has come meanwhile need none. */
+#define STEERS_AT_ONCE 32
+#define STEER_PAUSE    (20 * USEC_PER_MSEC)
+
+/* It takes the pod beside those that were sent there for the same news. */
+static bool takes_starved(const struct pod *pod, const struct node *node, struct rules *rules,
+                          const struct reach *reach)
+{
+    return node_takes(node, pod->shape, node->n_woken, reach) && !shape_refusal(pod->shape, node) &&
+           node_misfit(node, pod->shape, reach) != -2 && rules_refusal(rules, node) == RULE_NONE;
+}
+
+/* The node that kube-scheduler has nominated it to, else the best that takes it. */
+static struct node *starved_node(struct gang_core *core, const struct pod *pod)
+{
+    struct node *best = NULL;
+    struct reach reach = pod_reach(core, pod);
+    reach.yields = true;
+    struct rules rules = rules_for(core, pod->shape);
+    if (pod->promised && takes_starved(pod, pod->promised, &rules, &reach))
+        return pod->promised;
+    struct look look = look_begin(core, NULL, pod->shape, NULL);
+    while (look_next(&look))
+        if (takes_starved(pod, look.node, &rules, &reach) &&
+            (!best || node_better(pod->shape, look.node, best)))
+            best = look.node;
+    return best;
+}
+
+static bool is_worth_steering(const struct gang_core *core)
+{
+    enum gang_steering how = core->config.steering;
+    if (how != GANG_STEER_AUTO)
+        return how == GANG_STEER_ALWAYS;
+    return map_count(&core->nodes) >= STEER_NODES;
+}
+
+void steer(struct gang_core *core, struct pod *pod)
+{
+    if (gate_is_closed(pod) && !pod->lifts)
+        return; /* with its gate, see gate_lifting.c */
+    /* Nominated elsewhere, by an earlier life: kube-scheduler would keep that room for it. */
+    bool astray = pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
+    if (pod->rejected || astray) {
+        nominate(core, pod, pod->slot->node);
+        return;
+    }
+    if (pod->sent || !list_empty(&pod->in_unasked) || !is_worth_steering(core))
+        return;
+    pod->steer_at = core->now + (core->config.steering == GANG_STEER_AUTO ? STEER_DELAY : 0);
+    list_push(&core->unasked, &pod->in_unasked);
+}
+
+/* When the pod may be steered: in its time, and as fast as others allow. */
+static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
+{
+    bool waits = !core->steer_left && pod->steer_at < core->steer_next;
+    return waits ? core->steer_next : pod->steer_at;
+}
+
+/* Where the first member at bind is enough, kube-scheduler is not asked about the others. Members
+ * of a gang stand together: *last is the one that was looked at last, with what came of it. */
+static bool needs_no_steering(const struct gang_core *core, const struct gang *gang,
+                              const struct gang **last, bool *express)
+{
+    if (gang != *last)
+        *express = core->config.steering == GANG_STEER_AUTO && goes_express(core, gang);
+    *last = gang;
+    return *express;
+}
+
+void steer_unasked(struct gang_core *core)
+{
+    const struct gang *last = NULL;
+    bool express = false;
+    list_for_each_safe (pod, &core->unasked, struct pod, in_unasked) {
+        usec_t due = steer_due(core, pod);
+        if (due > core->now) {
+            timer_set(core, &core->steer, due);
+            break;
+        }
+        list_remove(&pod->in_unasked);
+        if (!pod->slot || pod->sent || needs_no_steering(core, pod->gang, &last, &express))
+            continue;
+        if (core->steer_next <= core->now) {
+            core->steer_next = core->now + STEER_PAUSE;
+            core->steer_left = STEERS_AT_ONCE;
+        }
+        core->steer_left--;
+        nominate(core, pod, pod->slot->node);
+    }
+}
+
+/*
+ * A pod that was woken, and that the scheduler neither binds nor asks about, is refused by its own
+ * plugins: such a pod sleeps on, and as long as it is nominated no pod of its priority or less gets
+ * that room. Its share is another's then, and so is that of those that came and were refused.
+ */
+void wake_timer_fired(struct gang_core *core)
+{
+    if (!core->wake_look || core->wake_look > core->now)
+        return; /* the rest of a round */
+    core->wake_look = 0;
+    core->wake_again = true;
+    list_for_each_safe (pod, &core->woken, struct pod, in_woken) {
+        if (pod->woken_at + WAKE_AGAIN > core->now)
+            break;
+        list_remove(&pod->in_woken);
+        if (!pod->node && !pod->promised)
+            nominate(core, pod, NULL);
+    }
+}
+
+/* The next look at those that were woken, unless one is due already. */
+static void arm_wake(struct gang_core *core)
+{
+    if (!core->wake_look && !list_empty(&core->woken))
+        core->wake_look =
+            CONTAINER_OF(core->woken.next, struct pod, in_woken)->woken_at + WAKE_AGAIN;
+    if (core->wake_look && !core->wake.node.pos)
+        timer_set(core, &core->wake, core->wake_look > core->now ? core->wake_look : core->now);
+}
+
+/* Those that were sent to nodes for older news do not count any more. */
+static void forget_sent(struct gang_core *core)
+{
+    list_for_each_safe (node, &core->sent, struct node, in_sent) {
+        node->n_woken = 0;
+        list_remove(&node->in_sent);
+        node_moved(core, node);
+    }
+}
+
+/* The same news, or the next. */
+static bool round_begins(struct gang_core *core)
+{
+    if (core->starved_tried == core->freed && !core->wake_again)
+        return false;
+    if (core->round_freed != core->freed || core->wake_again) {
+        core->wake_round++;
+        forget_sent(core);
+    }
+    core->round_freed = core->starved_tried = core->freed;
+    core->wake_again = false;
+    return true;
+}
+
+/* It may have a place in a plan by now, or be of a gang that is not placed any more. */
+static bool waits_alone(const struct pod *pod)
+{
+    return !pod->node && !pod_is_finished(pod) && !pod->facts->deleting && !pod->slot &&
+           (!pod->gang || passes_singly(pod->gang));
+}
+
+/* Nothing shows that the pod is awake. Who has a place is sent there again, who passes by himself
+ * is one of the starved again; the others wait for the next plan. */
+void nudge_timer_fired(struct gang_core *core, struct pod *pod)
+{
+    if (core->stopping)
+        return;
+    if (pod->node) { /* the watch is late; its Binding may still be refused */
+        nudge_begin(core, pod);
+        return;
+    }
+    pod_reject(core, pod, true);
+    if (pod->slot) {
+        nominate(core, pod, pod->slot->node);
+    } else if (waits_alone(pod)) {
+        starve(core, pod);
+        core->wake_again = true;
+    }
+}
+
+/* Woken in a step, and looks at nodes for that, by namespace. */
+struct wakes {
+    int left;
+    int64_t looks, looks_of_each;
+    struct map by_ns;    /* namespace -> how many */
+    struct map looks_of; /* namespace -> looks */
+};
+
+static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
+{
+    uintptr_t n = (uintptr_t)map_get(by_ns, pod->facts->ns) + (uintptr_t)more;
+    if (more)
+        map_set(by_ns, pod->facts->ns, (void *)n);
+    return n;
+}
+
+static bool wakes_are_over(const struct wakes *w)
+{
+    return w->left == 0 || w->looks <= 0;
+}
+
+static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
+{
+    int64_t work = core->work;
+    struct node *node = starved_node(core, pod);
+    w->looks -= core->work - work;
+    count(&w->looks_of, pod, core->work - work);
+    if (!node) {
+        pod->shape->starved_full = core->wake_round;
+        return;
+    }
+    node->n_woken++;
+    if (list_empty(&node->in_sent))
+        list_push(&core->sent, &node->in_sent);
+    node_moved(core, node);
+    pod->woken = core->wake_round;
+    list_remove(&pod->in_starved);
+    list_remove(&pod->in_woken);
+    list_push(&core->woken, &pod->in_woken);
+    pod->woken_at = core->now;
+    nominate(core, pod, node);
+    if (!core->wake_look)
+        core->wake_look = core->now + WAKE_AGAIN;
+    count(&w->by_ns, pod, 1);
+    w->left--;
+}
+
+/* Waking changes nothing about who is at a maximum: a gang is counted once for all its members. */
+static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
+{
+    struct gang *gang = pod->gang;
+    if (!gang)
+        return false;
+    if (gang->wake_counted != core->steps && gang_has_maximum(gang))
+        gang_count(core, gang);
+    gang->wake_counted = core->steps;
+    return unit_at_maximum(pod->unit);
+}
+
+/* Its namespace has had what each may have before others. */
+static bool had_share(struct wakes *w, const struct pod *pod)
+{
+    return count(&w->by_ns, pod, 0) >= WAKES_OF_EACH ||
+           (int64_t)count(&w->looks_of, pod, 0) >= w->looks_of_each;
+}
+
+/* In the order in which they were refused; true: some are left because of the shares alone. */
+static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
+{
+    bool more = false;
+    list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
+        if (!waits_alone(pod)) {
+            list_remove(&pod->in_starved);
+            continue;
+        }
+        if (pod->shape->starved_full == core->wake_round || pod->woken == core->wake_round ||
+            is_at_maximum(core, pod))
+            continue; /* woken for this news already, and refused all the same */
+        if (in_shares && had_share(w, pod))
+            more = true;
+        else
+            wake(core, pod, w);
+        if (wakes_are_over(w))
+            return false;
+    }
+    return more;
+}
+
+/*
+ * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
+ * there is room for, a bounded number at a time: a few of each namespace, then the others. Pods of
+ * a shape that found no node are not looked at again in the same pass.
+ */
+void wake_starved(struct gang_core *core)
+{
+    arm_wake(core);
+    if (list_empty(&core->starved) || core->now < core->wake_rest || !round_begins(core))
+        return;
+    int64_t looks = core->config.plan_work / WAKE_WORK + 1;
+    struct wakes w = {WAKES_PER_STEP, looks, looks / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
+    if (wake_some(core, &w, /* in_shares= */ true))
+        wake_some(core, &w, /* in_shares= */ false);
+    map_done(&w.by_ns);
+    map_done(&w.looks_of);
+    if (wakes_are_over(&w)) { /* the rest in a step of its own */
+        core->starved_tried = 0;
+        core->wake_rest = core->now + WAKE_PAUSE;
+        timer_set(core, &core->wake, core->wake_rest);
+        return;
+    }
+    arm_wake(core);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/messages/reason_text.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+#include "base/quantity.h"
+#include "gang/cluster/effects.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/refusal_text.h"
+#include "gang/podgroup/quorum.h"
+
+/* Members that a sentence names, of those that are awaited. */
+#define AWAITED_SHOWN 3
+
+/* kube-scheduler tries a rejected pod again within some 10 ms (its own patch of the condition wakes
+ * the pod): words that changed meanwhile are to be said then. */
+#define FIRST_REFRESH (5 * USEC_PER_MSEC)
+
+const char *gang_state_name(enum gang_state state)
+{
+    static const char *const names[] = {
+#define X(id, name, help) name,
+        GANG_STATES(X)
+#undef X
+    };
+    return state < GANG_STATE_MAX ? names[state] : "?";
+}
+
+const char *gang_reason_name(enum gang_reason_code code)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        GANG_REASONS(X)
+#undef X
+    };
+    return code < REASON_MAX ? names[code] : "?";
+}
+
+bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, char *help)
+{
+    bool same_help = str_eq(gang->reason.help, help);
+    free(gang->reason.help);
+    gang->reason.help = help;
+    if (gang->reason.code == code && strcmp(gang->reason.text, text) == 0) {
+        free(text);
+        return !same_help;
+    }
+    free(gang->reason.text);
+    gang->reason.code = code;
+    gang->reason.text = text;
+    return true;
+}
+
+bool reason_set(struct gang *gang, enum gang_reason_code code, char *text)
+{
+    return reason_set_help(gang, code, text, NULL);
+}
+
+static void put_gang(struct buf *b, const struct gang *gang)
+{
+    buf_printf(b, "gang %s/%s", gang->head->ref.ns, gang->head->ref.name);
+}
+
+/* The unit furthest down that keeps the gang from that stage. */
+static const struct unit *lacking_unit(const struct unit *unit, enum stage stage)
+{
+    if (unit_children_needed(unit) < unit->n_children)
+        return unit; /* any of several would do */
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        if (unit_lacks(child, stage) > 0)
+            return lacking_unit(child, stage);
+    return unit;
+}
+
+/* "subgroup worker", "PodGroup ml/trainers", "part rack=a of subgroup worker" */
+static void put_unit(struct buf *b, const struct unit *unit)
+{
+    if (unit->part)
+        buf_printf(b, "part %s of ", unit->part);
+    if (unit->spec)
+        buf_printf(b, "subgroup %s", unit->spec->name);
+    else
+        buf_printf(b, "PodGroup %s/%s", unit->group->ref.ns, unit->group->ref.name);
+}
+
+/* Where in a gang of several units it is that something lacks. */
+static void put_where(struct buf *b, const struct gang *gang, enum stage stage)
+{
+    const struct unit *unit = lacking_unit(gang->root, stage);
+    if (unit == gang->root || !unit->group)
+        return;
+    int needs = unit_needs(unit);
+    buf_puts(b, " (");
+    put_unit(b, unit);
+    buf_printf(b, ": %d of %d)", needs - unit_lacks(unit, stage), needs);
+}
+
+char *reason_missing(const struct group *group)
+{
+    return xasprintf("PodGroup %s/%s (%s) does not exist", group->ref.ns, group->ref.name,
+                     group->ref.api_group);
+}
+
+char *reason_not_uniform(const struct gang *gang, const struct pod *a, const struct pod *b)
+{
+    struct buf buf = BUF_INIT;
+    put_gang(&buf, gang);
+    const char *x = a->facts->uniform.value, *y = b->facts->uniform.value;
+    buf_printf(&buf, ": members must have one %s: %s has %s, %s has %s", a->facts->uniform.key,
+               a->facts->name, *x ? x : "none", b->facts->name, *y ? y : "none");
+    return buf_steal(&buf);
+}
+
+char *reason_beyond_maximum(const struct unit *own)
+{
+    return xasprintf("PodGroup %s/%s: %d members are needed together, and spec.maxMember is %d",
+                     own->group->ref.ns, own->group->ref.name, unit_needs(own), own->max_pods);
+}
+
+/* A subgroup lacks members: the first of those that name one that its PodGroup does not have. */
+static void put_astray(struct buf *b, const struct gang *gang, const struct unit *lacking)
+{
+    if (!lacking->spec || lacking->spec->by_labels)
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang)
+        if (pod->facts->role && pod->group == lacking->group &&
+            !unit_by_name(pod->group, pod->facts->role)) {
+            buf_printf(b, "; %s names subgroup %s, which PodGroup %s/%s does not have",
+                       pod->facts->name, pod->facts->role, pod->group->ref.ns,
+                       pod->group->ref.name);
+            return;
+        }
+}
+
+/* Why members are missing or cannot be placed; after gang_count(). */
+char *reason_members(const struct gang *gang)
+{
+    struct buf b = BUF_INIT;
+    const struct tally *t = &gang->root->t;
+    int needed = gang_needed(gang), lacks = unit_lacks(gang->root, STAGE_EXISTS);
+    const struct unit *unit = lacking_unit(gang->root, STAGE_EXISTS);
+    put_gang(&b, gang);
+    if (lacks > 0 && !unit->spec && unit->n_children < unit_children_needed(unit)) {
+        buf_printf(&b, ": %d of %d child PodGroups exist", unit->n_children,
+                   unit_children_needed(unit));
+    } else if (lacks > 0) {
+        buf_printf(&b, ": %d of %d members exist", needed - lacks, needed);
+        put_where(&b, gang, STAGE_EXISTS);
+        put_astray(&b, gang, unit);
+    } else if (t->gated) {
+        buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
+    } else if (t->overlooked) {
+        buf_printf(
+            &b,
+            ": kube-scheduler refuses %d of %d members before it asks muster, such as %s: see "
+            "its condition PodScheduled, and its claims and podAffinity",
+            t->overlooked, t->members, t->refused);
+    } else {
+        buf_printf(&b,
+                   ": %d of %d members belong to scheduler %s, which muster does not serve "
+                   "(schedulerNames)",
+                   t->foreign, t->members, t->scheduler);
+    }
+    return buf_steal(&b);
+}
+
+static void put_amount(struct buf *b, const char *resource, int64_t amount)
+{
+    if (strcmp(resource, "cpu") == 0)
+        quantity_format_milli(b, amount);
+    else if (strcmp(resource, "memory") == 0 || strncmp(resource, "hugepages-", 10) == 0 ||
+             strcmp(resource, "ephemeral-storage") == 0)
+        quantity_format_bytes(b, amount);
+    else
+        buf_printf(b, "%" PRId64, amount);
+}
+
+/* What other pods have against it. */
+static void put_between(struct buf *b, const struct shortage *s, const char *who)
+{
+    if (s->apart >= s->spread)
+        buf_printf(b, "%s is kept apart from %s by podAntiAffinity on %d of %d nodes", who,
+                   s->strangers ? "other pods" : "its siblings", s->apart, s->n_nodes);
+    else
+        buf_printf(b, "%s is kept off %d of %d nodes by its topologySpreadConstraints", who,
+                   s->spread, s->n_nodes);
+}
+
+/* What stands between the culprit and a node. */
+static void put_obstacle(struct buf *b, const struct gang_core *core, const struct shortage *s)
+{
+    const char *who = s->culprit->facts->name;
+    if (s->tied) {
+        buf_printf(b, "the volumes of %s are on node %s, which does not take it now", who,
+                   s->culprit->pinned);
+    } else if (s->n_nodes == 0 && s->volumes) {
+        buf_printf(b, "the volumes of %s can be used on no node that it may run on", who);
+    } else if (s->n_nodes == 0) {
+        buf_printf(b, "no node passes node selector, affinity and taints of %s", who);
+    } else if (s->kept) {
+        buf_printf(b, "room for %s is kept for gang %s/%s, which has waited longer", who,
+                   core->keeper->head->ref.ns, core->keeper->head->ref.name);
+    } else if (s->apart || s->spread) {
+        put_between(b, s, who);
+    } else if (s->refused) {
+        buf_printf(b, "kube-scheduler refuses the nodes that have room for %s", who);
+    } else if (s->resource == -2) {
+        buf_printf(b, "host ports of %s are taken", who);
+    } else if (s->resource >= 0) {
+        put_amount(b, core->resources[s->resource], s->missing);
+        buf_printf(b, " short of %s", core->resources[s->resource]);
+        if (s->promised)
+            buf_puts(b, "; kube-scheduler keeps room for pods that it has nominated");
+    }
+}
+
+char *reason_shortage(const struct gang_core *core, const struct gang *gang,
+                      const struct shortage *s)
+{
+    struct buf b = BUF_INIT;
+    cleanup_buf struct buf why = BUF_INIT;
+    put_gang(&b, gang);
+    int needed = gang_needed(gang);
+    buf_printf(&b, ": %d member%s needed, room for %d", needed, needed == 1 ? "" : "s", s->room);
+    put_obstacle(&why, core, s);
+    if (s->culprit->unit->spec || s->culprit->group != gang->head) {
+        buf_puts(&why, why.len ? ", for " : "for ");
+        put_unit(&why, s->culprit->unit);
+    }
+    if (why.len)
+        buf_printf(&b, " (%s)", buf_str(&why));
+    return buf_steal(&b);
+}
+
+/* What its users could change instead: a smaller minimum. */
+static void put_smaller(struct buf *b, const struct gang *gang, int room)
+{
+    const struct gang_group_facts *f = gang->head->facts;
+    if (room < 1 || gang->root->n_children)
+        return;
+    const char *field = f->min_field ? f->min_field : "spec.minMember";
+    const char *dot = strrchr(field, '.');
+    buf_printf(b, "; or %s %d", strncmp(field, "spec.", 5) == 0 ? dot + 1 : field, room);
+}
+
+/* "2 more nvidia.com/gpu on any of 3 nodes" */
+static void put_more(struct buf *b, const struct gang_core *core, const struct shortage *s)
+{
+    const char *resource = core->resources[s->resource];
+    if (s->n_able == 0) {
+        buf_puts(b, "a node with ");
+        put_amount(b, resource, s->amount);
+        buf_printf(b, " %s for %s", resource, s->culprit->facts->name);
+        return;
+    }
+    put_amount(b, resource, s->missing);
+    buf_printf(b, " more %s", resource);
+    if (s->lacks > 1 && s->amount > 1 && s->missing / s->amount == s->lacks) { /* all alike */
+        buf_puts(b, " (");
+        put_amount(b, resource, s->amount);
+        buf_puts(b, " for each member)");
+    }
+    if (s->n_able == 1)
+        buf_puts(b, " on the one node that can hold such a member");
+    else
+        buf_printf(b, " on any of %d nodes", s->n_able);
+}
+
+char *reason_help(const struct gang_core *core, const struct gang *gang, const struct shortage *s)
+{
+    struct buf b = BUF_INIT;
+    const char *who = s->culprit->facts->name;
+    if (s->tied)
+        buf_printf(&b, "room on node %s", s->culprit->pinned);
+    else if (s->n_nodes == 0 && s->volumes)
+        buf_printf(&b, "a node that reaches the volumes of %s", who);
+    else if (s->n_nodes == 0)
+        buf_printf(&b, "a node that passes node selector, affinity and taints of %s", who);
+    else if (s->kept)
+        return NULL;
+    else if (s->apart || s->spread)
+        buf_printf(&b, "%d more nodes that pass the rules of %s", s->lacks, who);
+    else if (s->refused || s->resource == -1)
+        return NULL;
+    else if (s->resource == -2)
+        buf_printf(&b, "%d more nodes where the host ports of %s are free", s->lacks, who);
+    else
+        put_more(&b, core, s);
+    put_smaller(&b, gang, s->room);
+    return buf_steal(&b);
+}
+
+char *reason_min_resources(const struct group *group, const struct gang_amount *min, int64_t room)
+{
+    struct buf b = BUF_INIT;
+    buf_printf(&b, "PodGroup %s/%s: spec.minResources asks for ", group->ref.ns, group->ref.name);
+    put_amount(&b, min->resource, min->amount);
+    buf_printf(&b, " %s, and ", min->resource);
+    put_amount(&b, min->resource, room);
+    buf_puts(&b, " are free");
+    return buf_steal(&b);
+}
+
+/* Without a name: each gang that is placed would change the words of all that wait. */
+char *reason_behind(const struct gang *gang)
+{
+    struct buf b = BUF_INIT;
+    put_gang(&b, gang);
+    buf_puts(&b, ": waits for the gangs before it (strictOrder)");
+    return buf_steal(&b);
+}
+
+/* Who is not at bind, for whoever looks for the one that hangs: the first few members, and how many
+ * are only hoped for. */
+static void put_awaited(struct buf *b, const struct gang *gang)
+{
+    int n = 0, missing = 0;
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        const struct pod *pod = slot->pod;
+        missing += !pod;
+        if (!pod || pod->held || n == AWAITED_SHOWN)
+            continue;
+        buf_printf(b, "%s%s (%s %s)", n++ ? ", " : "; awaited: ", pod->facts->name,
+                   pod->facts->gated ? "its gate is not lifted yet:" : "scheduler",
+                   pod->facts->gated       ? GANG_GATE
+                   : pod->facts->scheduler ? pod->facts->scheduler
+                                           : "not named");
+    }
+    if (missing)
+        buf_printf(b, "; %d %s not exist yet", missing, missing == 1 ? "does" : "do");
+}
+
+/* After gang_count(). */
+static void put_at_bind(struct buf *b, const struct gang *gang)
+{
+    int needed = gang_needed(gang);
+    put_gang(b, gang);
+    buf_printf(b, ": %d of %d members at bind", needed - unit_lacks(gang->root, STAGE_AT_BIND),
+               needed);
+}
+
+/* After gang_count(). */
+char *reason_timeout(const struct gang *gang, usec_t timeout)
+{
+    /* The reason behind a timeout stays readable through several of them. */
+    static const char mark[] = "; not placed within ";
+    const char *text = gang->reason.text, *end = strstr(text, mark);
+    int n = end ? (int)(end - text) : (int)strlen(text);
+    usec_t seconds = timeout / USEC_PER_SEC;
+    if (n)
+        return xasprintf("%.*s%s%" PRId64 " s", n, text, mark, seconds);
+    struct buf b = BUF_INIT;
+    put_at_bind(&b, gang);
+    put_awaited(&b, gang);
+    buf_printf(&b, "%s%" PRId64 " s", mark, seconds);
+    return buf_steal(&b);
+}
+
+char *reason_hold(const struct gang *gang, usec_t hold)
+{
+    struct buf b = BUF_INIT;
+    put_at_bind(&b, gang);
+    buf_printf(&b, " after %" PRId64 " s; the plan is kept", hold / USEC_PER_SEC);
+    put_awaited(&b, gang);
+    return buf_steal(&b);
+}
+
+/* A pause says nothing new about why the gang waits. */
+enum gang_reason_code reason_code_for_pod(const struct gang *gang)
+{
+    return gang->state == GANG_BACKED_OFF && gang->pod_text ? gang->pod_text_code
+                                                            : gang->reason.code;
+}
+
+/*
+ * A new reason is said at once. New words for the same reason wait: a moment at first (members are
+ * still being created, and the scheduler asks again soon), then longer and longer.
+ */
+const char *reason_for_pod(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->reason.text[0]) /* nothing is known yet, and an empty refusal is none */
+        return reason_call(core, REASON_NONE, gang, NULL, NULL);
+    bool new_code = !gang->pod_text || gang->pod_text_code != reason_code_for_pod(gang);
+    bool due =
+        gang->state != GANG_BACKED_OFF && core->now - gang->pod_text_at >= gang->pod_text_wait;
+    if (new_code || (due && strcmp(gang->pod_text, gang->reason.text) != 0)) {
+        free(gang->pod_text);
+        gang->pod_text = xstrdup(gang->reason.text);
+        gang->pod_text_code = gang->reason.code;
+        gang->pod_text_at = core->now;
+        usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text_wait * 2;
+        gang->pod_text_wait = wait < core->config.text_refresh ? wait : core->config.text_refresh;
+    }
+    return fx_str(core, gang->pod_text);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/messages/status_and_events.h"
+
+#include "base/hash.h"
+#include "gang/cluster/effects.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/timers.h"
+#include "gang/podgroup/quorum.h"
+
+/* States and reason codes are written at once; figures alone (running 3, 4, 5 …) and the words of
+ * the same reason (room for 5, for 4 …) this seldom. */
+#define FIGURES_INTERVAL USEC_PER_SEC
+#define TEXT_INTERVAL    (10 * USEC_PER_SEC)
+
+/* There is an object to write to, and to send events about. */
+static bool has_object(const struct group *group)
+{
+    return group->facts && !group->declared;
+}
+
+/* After gang_count(). */
+struct gang_status group_status(const struct group *group)
+{
+    const struct gang *gang = group->gang;
+    const struct tally *t = &group->units[0]->t;
+    return (struct gang_status){
+        .ref = &group->ref,
+        .uid = group->facts ? group->facts->uid : "",
+        .state = gang->state,
+        .reason = gang->reason.code,
+        .text = gang->reason.text,
+        .help = gang->reason.help ? gang->reason.help : "",
+        .timed_out = gang->timed_out,
+        .ever_placed = gang->ever_placed,
+        .min_member = group->facts ? group->facts->min_member : 0,
+        .needed = unit_needs(group->units[0]),
+        .members = t->members,
+        .bound = t->bound,
+        .running = t->running,
+        .succeeded = t->succeeded,
+        .failed = t->failed,
+    };
+}
+
+static uint64_t digest_words(const struct gang_status *s)
+{
+    uint64_t h = hash_u64(HASH_START, (uint64_t)s->state);
+    h = hash_u64(h, (uint64_t)s->reason);
+    h = hash_u64(h, (uint64_t)s->timed_out);
+    return h ? h : 1;
+}
+
+static uint64_t digest_text(const struct gang_status *s)
+{
+    return hash_text(hash_text(HASH_START, s->text), s->help);
+}
+
+static uint64_t digest_figures(const struct gang_status *s)
+{
+    uint64_t h = hash_u64(HASH_START, (uint64_t)s->bound);
+    h = hash_u64(h, (uint64_t)s->running);
+    h = hash_u64(h, (uint64_t)s->succeeded);
+    h = hash_u64(h, (uint64_t)s->failed);
+    return hash_u64(h, (uint64_t)s->members);
+}
+
+static struct gang_status copied(struct gang_core *core, struct gang_status s)
+{
+    struct gang_ref *ref = fx_alloc(core, sizeof *ref);
+    char *strings[3] = {s.ref->api_group, s.ref->ns, s.ref->name};
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(strings[i]) + 1;
+        strings[i] = memcpy(fx_alloc(core, n), strings[i], n);
+    }
+    *ref = (struct gang_ref){strings[0], strings[1], strings[2]};
+    s.ref = ref;
+    s.uid = fx_str(core, s.uid);
+    s.text = fx_str(core, s.text);
+    s.help = fx_str(core, s.help);
+    return s;
+}
+
+/* Writes what is due now; when the next will be: USEC_NEVER, nothing is left to say. */
+static usec_t tell_group(struct gang_core *core, struct group *group)
+{
+    struct gang_status s = group_status(group);
+    uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
+    usec_t due = words != group->told_words       ? core->now
+                 : figures != group->told_figures ? group->told_at + FIGURES_INTERVAL
+                 : text != group->told_text       ? group->told_at + TEXT_INTERVAL
+                                                  : USEC_NEVER;
+    if (due > core->now)
+        return due;
+    group->told_words = words;
+    group->told_figures = figures;
+    group->told_text = text;
+    group->told_at = core->now;
+    struct gang_status kept = copied(core, s);
+    fx_add(core, GANG_STATUS)->status = kept;
+    return USEC_NEVER;
+}
+
+void tell_status(struct gang_core *core, struct gang *gang)
+{
+    usec_t due = USEC_NEVER;
+    if (!gang->over)
+        gang_count(core, gang);
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        usec_t t = has_object(group) ? tell_group(core, group) : USEC_NEVER;
+        due = t < due ? t : due;
+    }
+    if (due != USEC_NEVER)
+        timer_set(core, &gang->timers[TIMER_STATUS], due);
+}
+
+/* About an object of that kind; api_group NULL: Kubernetes' own. */
+static void add_event(struct gang_core *core, const char *kind, const struct gang_ref *ref,
+                      const char *uid, bool warning, const char *reason, const char *message)
+{
+    struct gang_effect *e = fx_add(core, GANG_EVENT);
+    e->event.kind = kind;
+    e->event.api_group = fx_str(core, ref->api_group);
+    e->event.ns = fx_str(core, ref->ns);
+    e->event.name = fx_str(core, ref->name);
+    e->event.uid = fx_str(core, uid);
+    e->event.warning = warning;
+    e->event.reason = fx_str(core, reason);
+    e->event.message = fx_str(core, message);
+}
+
+static void group_event(struct gang_core *core, const struct group *group, bool warning,
+                        const char *reason, const char *message)
+{
+    if (has_object(group))
+        add_event(core, "PodGroup", &group->ref, group->facts->uid, warning, reason, message);
+}
+
+void warn_pod(struct gang_core *core, const struct pod *pod, const char *reason,
+              const char *message)
+{
+    const struct gang_ref ref = {NULL, pod->facts->ns, pod->facts->name};
+    add_event(core, "Pod", &ref, pod->facts->uid, true, reason, message);
+}
+
+void tell_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
+                const char *message)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        group_event(core, group, warning, reason, message);
+}
+
+void tell_placed(struct gang_core *core, const struct gang *gang)
+{
+    gang_count(core, gang);
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        const struct unit *own = group->units[0];
+        cleanup_free char *text =
+            xasprintf("%d of %d needed members are bound", own->t.bound, unit_needs(own));
+        group_event(core, group, false, "PodGroupScheduled", text);
+    }
+}
+
+void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
+{
+    cleanup_free char *text =
+        xasprintf("the gang could not be bound as a whole: %d bound members are evicted", n);
+    tell_event(core, gang, true, "Evicted", text);
+}
+
+/*
+ * Where no node passes the scheduler's own filters it never asks us, and its event does not speak
+ * of the gang; or it asked when the reason was another, and what it wrote on the pod then stays
+ * there until it asks again; of pods with a gate it knows nothing. Such members are told by an
+ * event of ours and by words in their condition, once per reason.
+ */
+void tell_pod(struct gang_core *core, struct pod *pod, const char *text)
+{
+    warn_pod(core, pod, "Unschedulable", text);
+    if (!pod->facts->unschedulable && !pod->facts->gated)
+        return;
+    struct gang_effect *e = fx_pod(core, GANG_TELL, pod, NULL);
+    e->pod.text = fx_str(core, text);
+    e->pod.version = pod->facts->version;
+}
+
+/* What kube-scheduler has written on a gang's member that waits for room, "Insufficient X", is true
+ * still. Other words there would be a write now, and at its next try another that it waits for. */
+static bool reads_why(const struct gang *gang, const struct pod *pod)
+{
+    return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of;
+}
+
+bool gang_has_plan(const struct gang *gang)
+{
+    return gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots;
+}
+
+void tell_members(struct gang_core *core, struct gang *gang)
+{
+    if (gang_has_plan(gang) || gang->over) /* of too many, each reads it when it is asked about */
+        return;
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
+            continue;
+        if (pod->overlooked) /* it reads what kube-scheduler has against it */
+            continue;
+        pod->told = gang->reason.code;
+        if (reads_why(gang, pod))
+            warn_pod(core, pod, "Unschedulable", gang->reason.text);
+        else
+            tell_pod(core, pod, gang->reason.text);
+    }
+}

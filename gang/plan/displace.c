@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/displace.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/nominate.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/reservations.h"
+#include "gang/plan/node_score.h"
+#include "gang/plan/placement.h"
+#include "gang/podgroup/order.h"
+
+void slot_leave(struct gang_core *core, struct slot *slot)
+{
+    struct gang *gang = slot->gang;
+    struct pod *pod = slot->pod;
+    struct unit *unit = slot->unit;
+    happened(core, gang, HAPPENING_ROOM_LESS);
+    bool tied = pod && pinned_node(core, pod);
+    struct node *to = tied ? NULL : plan_node(core, gang, slot->shape, slot->node);
+    struct shape *shape = shape_ref(slot->shape);
+    gang_touch(core, gang);
+    slot_release(core, slot, REASON_SLOT_MOVED);
+    if (!to) {
+        gang->retry = true; /* completed, or dropped as a whole, by the pass that follows */
+    } else {
+        slot = slot_add(core, gang, unit, shape, to);
+        core->stats.slots_moved++;
+        if (pod)
+            slot_fill(core, slot, pod);
+        if (pod && (pod->rejected || pod->nominated))
+            nominate(core, pod, to);
+    }
+    shape_unref(core, shape);
+}
+
+/* How far the slot's member is: expected, not asked yet, on its way, at bind. */
+static int progress(const struct slot *slot)
+{
+    return !slot->pod ? 0 : slot->pod->held ? 3 : slot->pod->sent ? 2 : 1;
+}
+
+/* The one that leaves first: its member is least far, its gang latest in order. */
+static struct slot *later(struct slot *a, struct slot *b)
+{
+    int p = progress(a), q = progress(b);
+    if (p != q)
+        return p < q ? a : b;
+    return by_order(&a->gang, &b->gang) > 0 ? a : b;
+}
+
+void node_settle(struct gang_core *core, struct node *node)
+{
+    for (;;) {
+        struct slot *first = NULL;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (slot_in_excess(slot))
+                first = first ? later(slot, first) : slot;
+        if (!first)
+            return;
+        slot_leave(core, first);
+    }
+}
+
+/* Slots on a node that no longer passes their shape's rules leave it. */
+static void leave_unfit(struct gang_core *core, struct node *node)
+{
+    bool again = true;
+    while (again) {
+        again = false;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (!node->facts || shape_refusal(slot->shape, node)) {
+                slot_leave(core, slot);
+                again = true; /* the list may have changed anywhere */
+                break;
+            }
+    }
+}
+
+void slots_settle(struct gang_core *core)
+{
+    while (!list_empty(&core->doubted)) {
+        struct node *node = CONTAINER_OF(core->doubted.next, struct node, in_doubted);
+        list_remove(&node->in_doubted);
+        leave_unfit(core, node);
+        node_settle(core, node);
+    }
+}
+
+/* The slot in the pod's way that leaves first: of a gang below the pod's priority, or one that has
+ * another node to go to; NULL: none. */
+static struct slot *first_to_leave(struct gang_core *core, struct node *node, const struct pod *pod)
+{
+    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = pod->facts->priority};
+    struct slot *first = NULL, *yields = NULL;
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        if (progress(slot) == 3 || !slot_in_way(slot, pod->shape))
+            continue;
+        first = first ? later(slot, first) : slot;
+        if (slot_yields(slot, &lower))
+            yields = yields ? later(slot, yields) : slot;
+    }
+    if (yields)
+        return yields;
+    return first && plan_node(core, first->gang, first->shape, node) ? first : NULL;
+}
+
+bool node_make_room(struct gang_core *core, struct node *node, const struct pod *pod)
+{
+    const struct reach now = {.displace = DISPLACE_NONE}, all = {.displace = DISPLACE_ALL};
+    while (!node_takes(node, pod->shape, 0, &now)) {
+        bool helps = node_takes(node, pod->shape, 0, &all);
+        struct slot *first = helps ? first_to_leave(core, node, pod) : NULL;
+        if (!first)
+            return false;
+        slot_leave(core, first);
+    }
+    return true;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/podgroup/gang_state.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/nominated_pods.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/reservations.h"
+#include "gang/podgroup/kept_room.h"
+
+void gang_queue(struct gang_core *core, struct gang *gang)
+{
+    list_remove(&gang->in_open);
+    if (!passes_singly(gang))
+        list_push(&core->open, &gang->in_open);
+}
+
+void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state)
+{
+    gang_touch(core, gang);
+    if (gang->state == state)
+        return;
+    happening_begin(core, gang);
+    keep_moved(core, gang);
+    bool passed = passes_singly(gang);
+    gang->state = state;
+    gang->since = core->now;
+    gang_queue(core, gang);
+    if (passed != passes_singly(gang))
+        list_for_each (pod, &gang->members, struct pod, in_gang)
+            promise_note(core, pod);
+}
+
+enum gang_state gang_without_plan(const struct gang *gang)
+{
+    return gang->hoping ? GANG_ASSEMBLING : GANG_WAITING;
+}
+
+void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code why)
+{
+    if (!gang->n_slots)
+        return;
+    core->stats.plans_dropped++;
+    slots_release(core, gang, why);
+    gang_touch(core, gang);
+    if (gang->state == GANG_PLANNED)
+        gang_enter(core, gang, gang_without_plan(gang));
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * invariants.c - the invariants, over the whole state, from scratch.
+ */
+#include <inttypes.h>
+
+#include "gang/cluster/call_quota.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/node_classes.h"
+#include "gang/cluster/node_labels.h"
+#include "gang/cluster/nominated_pods.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/resources.h"
+#include "gang/lifecycle/gate_lifting.h"
+#include "gang/podgroup/order.h"
+#include "gang/podgroup/quorum.h"
+
+/* Sums recomputed from the lists of the node. */
+static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
+{
+    for (uint32_t r = 0; r < core->n_resources; r++) {
+        if (!core->resources[r])
+            continue;
+        int64_t used = 0, reserved = 0;
+        list_for_each (pod, &node->pods, struct pod, in_node)
+            for (size_t i = 0; node_counts(node, r) && i < pod->shape->n_needs; i++)
+                used += pod->shape->needs[i].resource == r ? pod->shape->needs[i].amount : 0;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            for (size_t i = 0; i < slot->shape->n_needs; i++)
+                reserved += slot->shape->needs[i].resource == r ? slot->shape->needs[i].amount : 0;
+        if (used != amount_of(&node->used, r) || reserved != amount_of(&node->reserved, r))
+            return err_set(err, ERR_INTERNAL,
+                           "node %s: %s used %" PRId64 " reserved %" PRId64
+                           ", its pods and slots say %" PRId64 " and %" PRId64,
+                           node->name, core->resources[r], amount_of(&node->used, r),
+                           amount_of(&node->reserved, r), used, reserved);
+        if (reserved && used + reserved > amount_of(&node->allocatable, r))
+            return err_set(err, ERR_INTERNAL,
+                           "I2: node %s: %s %" PRId64 " assigned and %" PRId64
+                           " reserved of %" PRId64 " allocatable",
+                           node->name, core->resources[r], used, reserved,
+                           amount_of(&node->allocatable, r));
+    }
+    return 0;
+}
+
+static void count_names(size_t *users, const struct amounts *a)
+{
+    for (size_t i = 0; i < a->n; i++)
+        users[a->items[i].resource]++;
+}
+
+/* Each name is held by those that use it. */
+static int check_resources(const struct gang_core *core, struct err *err)
+{
+    cleanup_free size_t *users = xcalloc(core->n_resources + 1, sizeof *users);
+    for (uint32_t r = 0; r < RES_FIRST_OTHER; r++)
+        users[r] = 1; /* for good */
+    map_for_each (e, &core->shapes) {
+        const struct shape *shape = e->value;
+        for (size_t i = 0; i < shape->n_needs; i++)
+            users[shape->needs[i].resource]++;
+    }
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        count_names(users, &node->allocatable);
+        count_names(users, &node->used);
+        count_names(users, &node->reserved);
+        count_names(users, &node->kept);
+    }
+    for (uint32_t r = 0; r < core->n_resources; r++)
+        if ((core->resources[r] != NULL) != (users[r] > 0) ||
+            (users[r] && users[r] != core->resource_users[r]))
+            return err_set(err, ERR_INTERNAL, "resource %u: %zu use it, counted as %zu", r,
+                           users[r], core->resource_users[r]);
+    return 0;
+}
+
+static int check_apart(const struct node *node, struct err *err)
+{
+    size_t apart = 0;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        apart += pod->shape->apart;
+    list_for_each (slot, &node->slots, struct slot, in_node)
+        apart += slot->shape->apart;
+    if (apart != node->n_apart)
+        return err_set(err, ERR_INTERNAL,
+                       "node %s: %zu pods and slots with anti-affinity, counted as %zu", node->name,
+                       apart, node->n_apart);
+    return 0;
+}
+
+static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
+{
+    const struct tally *t = gang_count(core, gang);
+    int slots = 0, held = 0;
+    if (gang->step == core->steps && !core->stopping &&
+        !gang_table_allows(gang->began, gang->happened, gang->state))
+        return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s by what happened (%x)",
+                       gang->head->key, gang_state_name(gang->began), gang_state_name(gang->state),
+                       gang->happened);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        held += pod->held;
+        if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))
+            return err_set(err, ERR_INTERNAL,
+                           "gang %s: %s is held for a node that is not its slot's", gang->head->key,
+                           pod->facts->name);
+    }
+    if (held != gang->n_held || (held && !gang->timers[TIMER_HOLD].node.pos))
+        return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d, %s",
+                       gang->head->key, held, gang->n_held,
+                       gang->timers[TIMER_HOLD].node.pos ? "limited" : "without limit");
+    list_for_each (slot, &gang->slots, struct slot, in_gang) {
+        slots++;
+        const struct pod *pod = slot->pod;
+        if (pod ? pod->slot != slot || pod->gang != gang || pod->node || pod->unit != slot->unit
+                : !gang->hoping)
+            return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member",
+                           gang->head->key);
+    }
+    if (slots != gang->n_slots)
+        return err_set(err, ERR_INTERNAL, "gang %s: %d slots counted as %d", gang->head->key, slots,
+                       gang->n_slots);
+    bool may_reserve = gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING ||
+                       gang->state == GANG_PLACED || gang->state == GANG_RECOVERING;
+    if (slots && !may_reserve)
+        return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots",
+                       gang->head->key, gang_state_name(gang->state), slots);
+    if (gang->state == GANG_PLANNED && unit_lacks(gang->root, STAGE_PLANNED) > 0)
+        return err_set(err, ERR_INTERNAL, "gang %s: planned with %d of %d slots", gang->head->key,
+                       slots, gang_needed(gang));
+    bool partly = t->bound > 0 && unit_lacks(gang->root, STAGE_BOUND) > 0 && !gang->ever_placed;
+    bool may_be =
+        gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
+        gang->reason.code == REASON_GROUP_INVALID || gang->reason.code == REASON_GROUP_MISSING ||
+        gang->reason.code == REASON_NOT_UNIFORM || gang->reason.code == REASON_MEMBER_INVALID;
+    if (core->synced && !core->stopping && partly && !may_be)
+        return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->head->key,
+                       gang_state_name(gang->state), t->bound, gang_needed(gang));
+    return 0;
+}
+
+/* What should be lifted is being lifted. */
+static int check_gates(const struct gang_core *core, struct err *err)
+{
+    size_t gated = 0;
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        gated += pod->facts->gated;
+        if (core->synced && !core->stopping && gate_is_closed(pod) && gate_opens(core, pod) &&
+            !pod->timers[TIMER_GATE - GANG_TIMERS].node.pos)
+            return err_set(err, ERR_INTERNAL, "nobody lifts the gate of %s/%s", pod->facts->ns,
+                           pod->facts->name);
+    }
+    if (gated != core->n_gated)
+        return err_set(err, ERR_INTERNAL, "%zu pods have the gate, counted as %zu", gated,
+                       core->n_gated);
+    return 0;
+}
+
+/* There is a bound on them. */
+static int check_unseen(const struct gang_core *core, struct err *err)
+{
+    size_t unseen = 0;
+    map_for_each (e, &core->pods)
+        unseen += ((const struct pod *)e->value)->unseen;
+    if (unseen != core->n_unseen)
+        return err_set(err, ERR_INTERNAL, "no watch has shown %zu pods, counted as %zu", unseen,
+                       core->n_unseen);
+    return 0;
+}
+
+static int check_calls(const struct gang_core *core, struct err *err)
+{
+    size_t open = 0;
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        if (!pod->call)
+            continue;
+        open++;
+        if (core->now - pod->call_since > core->config.hold)
+            return err_set(err, ERR_INTERNAL, "I3: the bind call of %s/%s is held beyond its limit",
+                           pod->facts->ns, pod->facts->name);
+        if (pod->charge == CHARGE_NONE && !pod->held)
+            return err_set(err, ERR_INTERNAL, "the bind call of %s/%s is held without a slot",
+                           pod->facts->ns, pod->facts->name);
+    }
+    if (open != map_count(&core->calls))
+        return err_set(err, ERR_INTERNAL, "I3: %zu bind calls open, %zu known", open,
+                       map_count(&core->calls));
+    return 0;
+}
+
+/* Who waits to commit with others is committed by the timer, and before its call is over. */
+static int check_batch(const struct gang_core *core, struct err *err)
+{
+    size_t refused = 0;
+    map_for_each (e, &core->pods) {
+        const struct pod *pod = e->value;
+        refused += pod->rejected && pod->refused;
+    }
+    if (refused != core->n_refused)
+        return err_set(err, ERR_INTERNAL, "%zu pods are refused, counted as %zu", refused,
+                       core->n_refused);
+    list_for_each (gang, &core->open, struct gang, in_open)
+        if (core->synced && !core->stopping && gang->state == GANG_PLANNED && gang->n_held &&
+            unit_lacks(gang->root, STAGE_AT_BIND) <= 0 &&
+            (!core->batch.node.pos || core->batch_end >= gang->timers[TIMER_HOLD].node.at))
+            return err_set(err, ERR_INTERNAL, "gang %s is complete at bind, and nobody commits it",
+                           gang->head->key);
+    return 0;
+}
+
+int gang_core_check(const struct gang_core *core, struct err *err)
+{
+    map_for_each (e, &core->nodes)
+        if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
+            return -1;
+    if (check_resources(core, err) < 0 || told_check(core, err) < 0 ||
+        classes_check(core, err) < 0 || order_check(core, err) < 0 || promise_check(core, err) < 0)
+        return -1;
+    size_t members = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        if (check_gang(core, gang, err) < 0)
+            return -1;
+        list_for_each (group, &gang->groups, struct group, in_gang) {
+            members += group->n_members;
+            if (group->gang != gang)
+                return err_set(err, ERR_INTERNAL, "PodGroup %s is of two gangs", group->key);
+        }
+        list_for_each (pod, &gang->members, struct pod, in_gang) {
+            members--;
+            if (pod->gang != gang || pod->group->gang != gang)
+                return err_set(err, ERR_INTERNAL, "pod %s is of two gangs", pod->facts->name);
+        }
+    }
+    if (members)
+        return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
+    return check_gates(core, err) < 0 || check_unseen(core, err) < 0 ||
+                   check_batch(core, err) < 0 || holds_check(core, err) < 0
+               ? -1
+               : check_calls(core, err);
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * bind.c - the verb bind: which calls are taken, and what becomes of them at once.
+ */
+#include "gang/verb/verbs.h"
+
+#include "gang/cluster/call_quota.h"
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/held_calls.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/refusal_text.h"
+#include "gang/cluster/reservations.h"
+#include "gang/cluster/timers.h"
+#include "gang/cluster/volume_claims.h"
+#include "gang/lifecycle/commit.h"
+#include "gang/lifecycle/commit_batch.h"
+#include "gang/lifecycle/express_lane.h"
+#include "gang/plan/displace.h"
+#include "gang/podgroup/quorum.h"
+#include "gang/predicates.h"
+
+/* ---- which calls may be taken ---- */
+
+/* The pod's own rules, but for those that kube-scheduler runs without. Where the facts do not hold
+ * all of them, or all of the node, kube-scheduler alone can tell. */
+static const char *unfit(struct gang_core *core, struct pod *pod, const struct node *node)
+{
+    if (pod->facts->invalid || node->facts->invalid)
+        return NULL;
+    const char *words = shape_refusal(pod->shape, node);
+    enum gang_predicate rule = PREDICATE_NONE;
+    if (words && words != shape_volume_refusal)
+        words = gang_node_refusal_but(pod->facts, node->facts, core->config.rules_off, &rule);
+    return words ? reason_rule(core, pod->facts, node->name, rule, words) : NULL;
+}
+
+/* Whether kube-scheduler can be asking for it at all. */
+static enum gang_reason_code out_of_reach(const struct gang_core *core, const struct pod *pod)
+{
+    if (!pod_counts(pod) || pod_is_finished(pod))
+        return REASON_POD_DELETED;
+    if (pod_unlinked(pod->facts))
+        return pod_unlinked(pod->facts);
+    if (gate_is_closed(pod) && !pod->lifts)
+        return REASON_MEMBERS_GATED;
+    return pod_is_ours(core, pod) ? REASON_NONE : REASON_FOREIGN_SCHEDULER;
+}
+
+/* Why the pod must not be bound to the node, whoever asks: a sentence; NULL: it may. */
+static const char *bind_refusal(struct gang_core *core, struct pod *pod, const struct node *node)
+{
+    if (pod->node == node)
+        return NULL;
+    if (pod->node)
+        return reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, pod->node->name);
+    enum gang_reason_code why = out_of_reach(core, pod);
+    if (why)
+        return reason_call(core, why, pod->gang, pod->facts, NULL);
+    if (pod->gang)
+        happened(core, pod->gang, HAPPENING_AT_BIND);
+    if (!node->facts)
+        return reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, node->name);
+    bool again = pod->held && pod->held_node == node->id;
+    if (!again && !has_passed(core, pod, node)) {
+        core->stats.binds_not_passed++;
+        return reason_call(core, REASON_NOT_PASSED, pod->gang, pod->facts, node->name);
+    }
+    const char *no = unfit(core, pod, node);
+    core->stats.binds_unfit += no != NULL;
+    return no;
+}
+
+/* ---- the bind verb ---- */
+
+static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
+{
+    struct gang *gang = pod->gang;
+    open_call(core, pod, id);
+    core->stats.holds++;
+    core->last_hold = core->now;
+    pod->held = pod->sent = true;
+    pod->held_node = pod->slot->node->id;
+    if (pod->facts->has_pvc &&
+        !claims_bound(pod)) { /* its volumes were prepared for that node before this call */
+        free(pod->pinned);
+        pod->pinned = xstrdup(pod->slot->node->name);
+    }
+    place_taken(core, gang);
+    if (gang->n_held == 1)
+        timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
+    commit_for_room(core);
+    commit_if_quorum(core, gang);
+}
+
+/* A hold that completes the quorum, or with the express lane is enough, ends at once: it needs no
+ * place among the held. */
+static bool may_hold(struct gang_core *core, struct pod *pod)
+{
+    pod->held = true;
+    bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0 ||
+                     (core->config.express && !express_doubt(core, pod->gang));
+    pod->held = false;
+    int lacks = completes || pod->gang->places ? 0 : gang_lacks(core, pod->gang, STAGE_AT_BIND);
+    return completes || places_book(core, pod->gang, lacks);
+}
+
+static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
+{
+    if (pod_at_maximum(core, pod)) {
+        reply_id(core, id,
+                 reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, node->name));
+        return;
+    }
+    if (express_collides(core, node, pod) || !node_make_room(core, node, pod)) {
+        reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
+        return;
+    }
+    open_call(core, pod, id);
+    begin_binding(core, pod, node);
+}
+
+static void bind_member(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
+{
+    struct gang *gang = pod->gang;
+    bool placed = passes_singly(gang);
+    if (placed && pod->slot && pod->slot->node != node)
+        slot_release(core, pod->slot, REASON_SLOT_MOVED);
+    bool in_place = pod->slot && pod->slot->node == node;
+    if (in_place && (placed || gang->state == GANG_COMMITTING)) {
+        open_call(core, pod, id);
+        begin_binding(core, pod, node);
+    } else if (in_place && !may_hold(core, pod)) {
+        reply_id(core, id, reason_call(core, REASON_TOO_MANY_HOLDS, gang, pod->facts, NULL));
+    } else if (in_place) {
+        hold(core, pod, id);
+    } else if (placed) {
+        bind_one(core, pod, node, id);
+    } else {
+        reply_id(core, id,
+                 reason_call(core, gang->n_slots ? REASON_SLOT_MOVED : gang->reason.code, gang,
+                             pod->facts, node->name));
+    }
+}
+
+/* The pod has that very node already, in fact or by a Binding under way. */
+static void bind_again(struct gang_core *core, struct pod *pod, uint64_t id)
+{
+    if (pod->charge == CHARGE_ASSIGNED)
+        reply_id(core, id, "");
+    else {
+        open_call(core, pod, id);
+        timer_set(core, pod_timer(pod, TIMER_CALL), core->now + core->config.hold);
+    }
+}
+
+void refuse_bind(struct gang_core *core, uint64_t id, enum gang_reason_code why)
+{
+    reply_id(core, id, reason_call(core, why, NULL, NULL, NULL));
+}
+
+void answer_bind(struct gang_core *core, const struct gang_event *ev)
+{
+    if (!core->synced || core->stopping) {
+        reply_id(core, ev->id,
+                 reason_call(core, core->stopping ? REASON_STOPPING : REASON_NOT_SYNCED, NULL, NULL,
+                             NULL));
+        return;
+    }
+    struct pod *pod = pod_by_uid(core, ev->bind.uid);
+    struct node *node = node_by_name(core, ev->bind.node);
+    if (!pod || !str_eq(pod->facts->ns, ev->bind.ns) || !str_eq(pod->facts->name, ev->bind.name)) {
+        reply_id(core, ev->id, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
+        return;
+    }
+    if (!node) {
+        reply_id(core, ev->id, reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, ev->bind.node));
+        return;
+    }
+    const char *no = bind_refusal(core, pod, node);
+    if (no) { /* whatever is under way for the pod goes on */
+        reply_id(core, ev->id, no);
+        return;
+    }
+    if (pod->call)
+        reply_bind(core, pod,
+                   reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
+    passing_narrow(core, pod, node);
+    if (pod->node)
+        bind_again(core, pod, ev->id);
+    else if (pod->gang)
+        bind_member(core, pod, node, ev->id);
+    else
+        bind_one(core, pod, node, ev->id);
+}

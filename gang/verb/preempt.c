@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * preempt.c - the verb preempt: where a preemption may go on.
+ */
+#include "gang/verb/verbs.h"
+
+#include "gang/cluster/effects.h"
+#include "gang/cluster/nominated_pods.h"
+#include "gang/cluster/objects.h"
+
+/* Whether a preemption there would free room for the pod: not where it would be a gang's. Members
+ * on their way are pods to kube-scheduler, which it may take for victims. */
+static bool may_preempt(const struct gang_core *core, const struct node *node,
+                        const struct gang_pod_facts *facts)
+{
+    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
+    bool heeds = core->keeper && facts->priority <= core->keeper->priority;
+    if (node && heeds && node->kept.n)
+        return false;
+    if (node)
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (!slot_yields(slot, &lower) || (slot->pod && slot->pod->sent))
+                return false;
+    return true;
+}
+
+/*
+ * A member's preemption would evict pods for one member, whatever the others need: none. For others
+ * every candidate but those where what is freed is not the preemptor's to take. What kube-scheduler
+ * nominates it to from now on is its own word, even where we have nominated it to the same node.
+ */
+void answer_preempt(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_PREEMPT);
+    uint32_t *kept = fx_alloc(core, (ev->n_names + 1) * sizeof *kept);
+    size_t n = 0;
+    bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
+    for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++)
+        if (may_preempt(core, node_by_name(core, ev->names[i]), ev->pod))
+            kept[n++] = (uint32_t)i;
+    struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
+    if (pod) {
+        free(STEAL(pod->named));
+        promise_note(core, pod);
+    }
+    e->preempt.id = ev->id;
+    e->preempt.kept = kept;
+    e->preempt.n_kept = n;
+}

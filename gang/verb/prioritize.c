@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * prioritize.c - the verb prioritize: full nodes first.
+ */
+#include "gang/verb/verbs.h"
+
+#include "gang/cluster/effects.h"
+#include "gang/cluster/objects.h"
+#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/resources.h"
+
+/* 10 for the fullest node, measured in what is scarce for the pod. */
+static uint8_t score(const struct node *node, const struct shape *shape)
+{
+    if (!node)
+        return 0;
+    if (shape->device < 0)
+        return node->devices ? 0 : 10;
+    int64_t all = amount_of(&node->allocatable, (uint32_t)shape->device);
+    int64_t used = amount_of(&node->used, (uint32_t)shape->device) +
+                   amount_of(&node->reserved, (uint32_t)shape->device);
+    if (all <= 0 || used < 0)
+        return 0;
+    return used >= all ? 10 : (uint8_t)(10.0 * (double)used / (double)all);
+}
+
+void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
+{
+    struct gang_effect *e = fx_add(core, GANG_REPLY_PRIORITIZE);
+    uint8_t *scores = fx_alloc(core, ev->n_names + 1);
+    e->prioritize.id = ev->id;
+    e->prioritize.scores = scores;
+    e->prioritize.n = core->synced && !core->stopping ? ev->n_names : 0;
+    const struct pod *known = ev->pod_is_known ? pod_by_uid(core, ev->pod->uid) : NULL;
+    struct shape *own = known ? NULL : shape_of(core, ev->pod);
+    for (size_t i = 0; i < ev->n_names; i++)
+        scores[i] = score(node_by_name(core, ev->names[i]), known ? known->shape : own);
+    if (own)
+        shape_unref(core, own);
+}
