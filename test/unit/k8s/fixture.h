@@ -19,7 +19,7 @@
 
 #define run_until(x, condition)                                                                    \
     do {                                                                                           \
-        usec_t limit_ = usec_now() + 10 * USEC_PER_SEC;                                            \
+        usec_t limit_ = usec_now() + 60 * USEC_PER_SEC;                                            \
         while (!(condition)) {                                                                     \
             if (usec_now() > limit_)                                                               \
                 fail_msg("never: %s; heard: %s", #condition, buf_str(&(x)->heard));                \
