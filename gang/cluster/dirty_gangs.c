@@ -3,33 +3,87 @@
 
 #include "gang/cluster/objects.h"
 
+void gang_plan_again(struct gang *gang)
+{
+    gang->marks.retry = true;
+}
+
+void gang_plan_begins(struct gang *gang)
+{
+    gang->marks.retry = false;
+}
+
+void gang_is_full(struct gang *gang, const struct shape *shape, uint64_t version, int want)
+{
+    gang->marks.full = shape;
+    gang->marks.full_version = version;
+    gang->marks.full_want = want;
+}
+
 void gang_touch(struct gang_core *core, struct gang *gang)
 {
-    gang->stale = true;
-    gang->full = NULL;
+    gang->marks.stale = true;
+    gang->marks.full = NULL;
     order_note(core, gang);
-    if (list_empty(&gang->in_touched))
-        list_push(&core->touched, &gang->in_touched);
+    if (list_empty(&gang->marks.in_touched))
+        list_push(&core->touched, &gang->marks.in_touched);
+}
+
+void gang_reviewed(struct gang *gang)
+{
+    gang->marks.stale = false;
+}
+
+struct gang *touched_take(struct gang_core *core)
+{
+    if (list_empty(&core->touched))
+        return NULL;
+    struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, marks.in_touched);
+    list_remove(&gang->marks.in_touched);
+    return gang;
+}
+
+void touched_later(struct gang_core *core, struct gang *gang)
+{
+    list_push(&core->touched_later, &gang->marks.in_touched);
+}
+
+void touched_return(struct gang_core *core)
+{
+    while (!list_empty(&core->touched_later)) {
+        struct list *first = core->touched_later.next;
+        list_remove(first);
+        list_push(&core->touched, first);
+    }
 }
 
 void order_note(struct gang_core *core, struct gang *gang)
 {
-    if (list_empty(&gang->in_noted))
-        list_push(&core->noted, &gang->in_noted);
+    if (list_empty(&gang->marks.in_noted))
+        list_push(&core->noted, &gang->marks.in_noted);
+}
+
+struct gang *noted_take(struct gang_core *core)
+{
+    if (list_empty(&core->noted))
+        return NULL;
+    struct gang *gang = CONTAINER_OF(core->noted.next, struct gang, marks.in_noted);
+    list_remove(&gang->marks.in_noted);
+    return gang;
 }
 
 void happening_begin(struct gang_core *core, struct gang *gang)
 {
-    if (gang->step == core->steps)
+    if (gang->marks.step == core->steps)
         return;
-    gang->step = core->steps;
-    gang->began = gang->state;
-    gang->happened = 0;
+    gang->marks.step = core->steps;
+    gang->marks.began = gang->state;
+    gang->marks.happened = 0;
 }
 
 void happened(struct gang_core *core, struct gang *gang, enum gang_happening what)
 {
     happening_begin(core, gang);
-    gang->happened |= 1u << what;
+    gang->marks.happened |= 1u << what;
     core->stats.cells[gang->state][what]++;
 }

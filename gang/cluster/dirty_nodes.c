@@ -4,21 +4,36 @@
 #include "gang/cluster/inter_pod.h"
 #include "gang/cluster/objects.h"
 
+uint64_t clock_next(struct gang_core *core)
+{
+    return ++core->marks.clock;
+}
+
+void layout_new(struct gang_core *core)
+{
+    core->marks.layout = ++core->marks.layouts;
+}
+
+void layout_back(struct gang_core *core, uint64_t layout)
+{
+    core->marks.layout = layout;
+}
+
 void room_grew(struct gang_core *core)
 {
-    core->freed = ++core->clock;
+    core->marks.freed = clock_next(core);
 }
 
 void node_freed(struct gang_core *core, struct node *node)
 {
     room_grew(core);
-    node->freed = core->freed;
+    node->marks.freed = core->marks.freed;
 }
 
 void node_changed(struct gang_core *core, struct node *node)
 {
     node_freed(core, node);
-    node->changed = core->clock;
+    node->marks.changed = core->marks.clock;
 }
 
 /* kube-scheduler may hear of a pod's end so long after us, or have begun a try before it. */
@@ -29,24 +44,67 @@ bool node_just_freed(const struct gang_core *core, const struct node *node)
     return node->left && core->now < node->left + BEHIND;
 }
 
+void node_may_be_bare(struct gang_core *core, const struct node *node)
+{
+    core->marks.bare |= !node->facts;
+}
+
+void nodes_swept(struct gang_core *core)
+{
+    core->marks.bare = false;
+}
+
+void node_rules_changed(struct node *node)
+{
+    node->marks.rules_gen = 0;
+}
+
+void node_rules_known(struct node *node)
+{
+    node->marks.rules_gen = node->gen;
+}
+
+struct node *moved_take(struct gang_core *core)
+{
+    if (list_empty(&core->marks.moved))
+        return NULL;
+    struct node *node = CONTAINER_OF(core->marks.moved.next, struct node, marks.in_moved);
+    list_remove(&node->marks.in_moved);
+    return node;
+}
+
 void node_moved(struct gang_core *core, struct node *node)
 {
-    if (list_empty(&node->in_moved))
-        list_push(&core->moved, &node->in_moved);
+    if (list_empty(&node->marks.in_moved))
+        list_push(&core->marks.moved, &node->marks.in_moved);
+}
+
+void node_stir(struct gang_core *core, struct node *node)
+{
+    node->marks.stirred = core->marks.stirred = core->now;
 }
 
 void node_crowd(struct gang_core *core, struct node *node)
 {
-    node->crowd = ++core->crowds;
-    node->stirred = core->model.stirred = core->now;
+    node->marks.crowd = ++core->marks.crowds;
+    node_stir(core, node);
     layout_new(core);
     node_moved(core, node);
 }
 
 void node_doubt(struct gang_core *core, struct node *node)
 {
-    if (list_empty(&node->in_doubted))
-        list_push(&core->doubted, &node->in_doubted);
+    if (list_empty(&node->marks.in_doubted))
+        list_push(&core->marks.doubted, &node->marks.in_doubted);
+}
+
+struct node *doubted_take(struct gang_core *core)
+{
+    if (list_empty(&core->marks.doubted))
+        return NULL;
+    struct node *node = CONTAINER_OF(core->marks.doubted.next, struct node, marks.in_doubted);
+    list_remove(&node->marks.in_doubted);
+    return node;
 }
 
 void shunning_begin(struct gang_core *core, struct pod *pod)
@@ -54,6 +112,11 @@ void shunning_begin(struct gang_core *core, struct pod *pod)
     if (!pod->facts->n_shuns)
         return;
     list_remove(&pod->in_shunning);
-    list_push(&core->shunning, &pod->in_shunning);
-    pod->shuns_as = ++core->shunnings;
+    list_push(&core->marks.shunning, &pod->in_shunning);
+    pod->shuns_as = ++core->marks.shunnings;
+}
+
+void shunning_end(struct pod *pod)
+{
+    list_remove(&pod->in_shunning);
 }

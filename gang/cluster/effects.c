@@ -22,8 +22,9 @@ void effects_done(struct effects *fx)
 }
 
 /* Keeps one block: a quiet step allocates nothing. */
-void effects_clear(struct effects *fx)
+void effects_begin(struct gang_core *core)
 {
+    struct effects *fx = &core->fx;
     fx->n = 0;
     struct arena_block *keep = fx->blocks;
     if (!keep)

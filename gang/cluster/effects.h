@@ -5,7 +5,8 @@
 
 #include "gang/cluster/objects.h"
 
-void effects_clear(struct effects *fx);
+/* A step begins: what the last one returned is gone. */
+void effects_begin(struct gang_core *core);
 void effects_done(struct effects *fx);
 void *fx_alloc(struct gang_core *core, size_t size);
 const char *fx_str(struct gang_core *core, const char *s);

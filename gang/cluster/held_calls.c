@@ -8,6 +8,7 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/effects.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/objects.h"
 #include "gang/cluster/timers.h"
 
@@ -37,11 +38,28 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
     /* An error makes the scheduler forget the pod and clear its nomination; it comes again by
      * itself, after its backoff. */
     if (error[0]) {
-        pod->sent = false;
-        pod->queued = core->now;
+        on_its_way(pod, false);
+        queue_joined(core, pod);
     }
     if (pod->gang)
         gang_touch(core, pod->gang);
+}
+
+void hold_begin(struct pod *pod)
+{
+    pod->held = true;
+    pod->held_node = pod->slot->node->id;
+    on_its_way(pod, true);
+}
+
+void hold_as_if(struct pod *pod, bool held)
+{
+    pod->held = held;
+}
+
+void on_its_way(struct pod *pod, bool is)
+{
+    pod->sent = is;
 }
 
 void hold_end(struct gang_core *core, struct pod *pod)

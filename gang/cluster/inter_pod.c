@@ -10,7 +10,7 @@ struct crowd_node {
 };
 
 struct crowd {
-    uint64_t as_of; /* core->crowds; the sums below are over all nodes then */
+    uint64_t as_of; /* core->marks.crowds; the sums below are over all nodes then */
     struct crowd_node *nodes;
     size_t n_nodes;
     size_t n_spreads;
@@ -175,9 +175,9 @@ static const struct crowd_node *look(struct crowd *crowd, const struct rules *ru
                                      const struct node *node)
 {
     struct crowd_node *seen = &crowd->nodes[node->id];
-    if (seen->gen == node->crowd)
+    if (seen->gen == node->marks.crowd)
         return seen;
-    *seen = (struct crowd_node){node->crowd, node_foe(node, rules->who) != NULL};
+    *seen = (struct crowd_node){node->marks.crowd, node_foe(node, rules->who) != NULL};
     for (size_t i = 0; i < crowd->n_spreads; i++)
         *count_at(crowd, i, node) = count(node, rules->who, &rules->who->spreads[i]);
     return seen;
@@ -186,7 +186,7 @@ static const struct crowd_node *look(struct crowd *crowd, const struct rules *ru
 /* The smallest counts, over all nodes. */
 static void sum_up(const struct gang_core *core, struct crowd *crowd, const struct rules *rules)
 {
-    crowd->as_of = core->crowds;
+    crowd->as_of = core->marks.crowds;
     for (size_t i = 0; i < crowd->n_spreads; i++) {
         crowd->least[i] = INT64_MAX;
         crowd->hosts[i] = 0;
@@ -224,7 +224,7 @@ enum rule rules_refusal(struct rules *rules, const struct node *node)
     if (!rules->crowd)
         rules->crowd = crowd_for(rules->core, rules);
     struct crowd *crowd = rules->crowd;
-    if (crowd->n_spreads && crowd->as_of != rules->core->crowds)
+    if (crowd->n_spreads && crowd->as_of != rules->core->marks.crowds)
         sum_up(rules->core, crowd, rules);
     if (look(crowd, rules, node)->apart)
         return RULE_APART;

@@ -44,10 +44,6 @@ bool slot_is_kept_away(const struct slot *slot);
 void hosts_note(struct gang_core *core, const struct gang_node_facts *was,
                 const struct gang_node_facts *is);
 /* Something on some node is not as it was. */
-static inline void layout_new(struct gang_core *core)
-{
-    core->layout = ++core->layouts;
-}
 void crowd_free(struct crowd *crowd);
 
 #endif

@@ -24,5 +24,20 @@ void nudge_end(struct gang_core *core, struct pod *pod);
 void nudge_arrived(struct gang_core *core, struct pod *pod);
 /* An ordinary pod (or one of a Placed gang) that reservations keep out sleeps until woken. */
 void starve(struct gang_core *core, struct pod *pod);
+void starve_end(struct pod *pod);
+/* There may be room for those that starve; they were looked at for all room that has grown. */
+void starved_again(struct gang_core *core);
+void starved_looked(struct gang_core *core);
+
+/* The pod joins the queue, behind all that are there. */
+void queue_joined(const struct gang_core *core, struct pod *pod);
+/* kube-scheduler asks about it now, which makes it the last of the queue. */
+void queue_asked(const struct gang_core *core, struct pod *pod);
+/* Something is written on it; returns whether it was asked about since the last time. */
+bool queue_wrote(struct pod *pod);
+/* It was refused unasked; returns how often it was before. */
+int queue_snubbed(struct pod *pod);
+/* It has another place: what it was refused does not count for that. */
+void queue_snubs_over(struct pod *pod);
 
 #endif

@@ -172,7 +172,7 @@ void uncharge(struct gang_core *core, struct pod *pod)
         return;
     use(core, node, pod->shape, -1);
     list_remove(&pod->in_node);
-    list_remove(&pod->in_shunning);
+    shunning_end(pod);
     node->n_pods--;
     node_joined(core, node, pod->shape, -1);
     pod->node = NULL;
@@ -180,5 +180,17 @@ void uncharge(struct gang_core *core, struct pod *pod)
     nomination_note(core, pod);
     node->left = core->now;
     node_changed(core, node);
-    core->sweep |= !node->facts;
+    node_may_be_bare(core, node);
+}
+
+void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
+                 usec_t left)
+{
+    node->left = left;
+    charge(core, pod, node, how);
+}
+
+void charge_stands(struct pod *pod)
+{
+    pod->charge = CHARGE_ASSIGNED;
 }

@@ -42,6 +42,11 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
 bool ports_charged(const struct node *node, const struct shape *shape);
 /* A pod or slot of the shape came (sign 1) or goes (-1). */
 void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign);
+/* The same once more, after its shape changed: it did not leave. left: node->left before. */
+void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
+                 usec_t left);
+/* Its Binding was carried out. */
+void charge_stands(struct pod *pod);
 void uncharge(struct gang_core *core, struct pod *pod);
 
 #endif

@@ -37,8 +37,8 @@ static void key_rules(struct buf *b, const struct gang_core *core, const struct 
         key_text(b, f->taints[i].value);
     }
     buf_putc(b, '|');
-    for (size_t i = 0; i < core->n_told; i++)
-        key_number(b, told_value(core->told[i], node));
+    for (size_t i = 0; i < core->labels.n_told; i++)
+        key_number(b, told_value(core->labels.told[i], node));
 }
 
 static void key_amounts(struct buf *b, const struct node *node)
@@ -76,7 +76,7 @@ static void key_promised(struct buf *b, const struct node *node)
 /* The rules of a node change seldom: they are taken over from the class it was in. */
 static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
 {
-    if (node->class && node->class_gen == node->gen)
+    if (node->class && node->marks.rules_gen == node->gen)
         buf_append(b, node->class->key, node->class->rules);
     else
         key_rules(b, core, node);
@@ -152,18 +152,9 @@ struct node *class_first(const struct node_class *class, const struct node *exce
 
 /* ---- nodes move ---- */
 
-void node_joins_classes(struct gang_core *core, struct node *node)
-{
-    list_init(&node->in_moved);
-    list_init(&node->in_sent);
-    node_moved(core, node);
-}
-
 void node_leaves_classes(struct gang_core *core, struct node *node)
 {
     leave(core, node);
-    list_remove(&node->in_moved);
-    list_remove(&node->in_sent);
 }
 
 static void settle(struct gang_core *core, struct node *node, struct buf *key)
@@ -174,7 +165,7 @@ static void settle(struct gang_core *core, struct node *node, struct buf *key)
         return;
     }
     size_t rules = key_of(key, core, node);
-    node->class_gen = node->gen;
+    node_rules_known(node);
     struct node_class *class = map_get(&core->node_classes, buf_str(key));
     if (class && class == node->class)
         return;
@@ -194,11 +185,9 @@ void classes_settle(struct gang_core *core)
 {
     cleanup_buf struct buf key = BUF_INIT;
     told_settle(core);
-    while (!list_empty(&core->moved)) {
-        struct node *node = CONTAINER_OF(core->moved.next, struct node, in_moved);
-        list_remove(&node->in_moved);
+    struct node *node;
+    while ((node = moved_take(core)) != NULL)
         settle(core, node, &key);
-    }
 }
 
 static void class_free(struct node_class *class)
@@ -233,7 +222,7 @@ static int check_node(const struct gang_core *core, const struct node *node, str
                       struct err *err)
 {
     const struct node_class *class = node->class;
-    if (!list_empty(&node->in_moved))
+    if (!list_empty(&node->marks.in_moved))
         return 0;
     if (!node->facts != !class)
         return err_set(err, ERR_INTERNAL, "node %s: %s facts, and %s class", node->name,

@@ -88,8 +88,8 @@ static uint64_t kind_with(uint64_t kind, const struct label_key *k, const struct
 static uint64_t kind_of(const struct gang_core *core, const struct node *node)
 {
     uint64_t kind = HASH_START;
-    for (size_t i = 0; i < core->n_told; i++)
-        kind = kind_with(kind, core->told[i], node);
+    for (size_t i = 0; i < core->labels.n_told; i++)
+        kind = kind_with(kind, core->labels.told[i], node);
     return kind;
 }
 
@@ -118,7 +118,7 @@ static void nodes_changed(struct gang_core *core)
     for (size_t i = 0; i < core->n_ids; i++)
         if (core->by_id[i]) {
             core->by_id[i]->told = kind_of(core, core->by_id[i]);
-            core->by_id[i]->class_gen = 0;
+            node_rules_changed(core->by_id[i]);
             node_moved(core, core->by_id[i]);
         }
 }
@@ -127,12 +127,12 @@ static void nodes_changed(struct gang_core *core)
 
 static struct label_key *key_get(struct gang_core *core, const char *key)
 {
-    struct label_key *k = map_get(&core->label_keys, key);
+    struct label_key *k = map_get(&core->labels.keys, key);
     if (k)
         return k;
     k = xcalloc(1, sizeof *k);
     k->key = xstrdup(key);
-    map_set(&core->label_keys, key, k);
+    map_set(&core->labels.keys, key, k);
     return k;
 }
 
@@ -140,7 +140,7 @@ static void key_drop_unused(struct gang_core *core, struct label_key *k)
 {
     if (k->nodes || k->users || k->told)
         return;
-    map_remove(&core->label_keys, k->key);
+    map_remove(&core->labels.keys, k->key);
     free(k->key);
     free(k);
 }
@@ -149,7 +149,7 @@ static void tell_apart_by(struct gang_core *core, struct label_key *k, const cha
 {
     k->told = true;
     k->payer = xstrdup(ns);
-    core->told[core->n_told++] = k;
+    core->labels.told[core->labels.n_told++] = k;
     nodes_changed(core);
 }
 
@@ -157,14 +157,15 @@ static void tell_apart_by(struct gang_core *core, struct label_key *k, const cha
 static void untell(struct gang_core *core, struct label_key *k)
 {
     size_t at = 0;
-    while (core->told[at] != k)
+    while (core->labels.told[at] != k)
         at++;
-    memmove(&core->told[at], &core->told[at + 1], (--core->n_told - at) * sizeof core->told[0]);
+    memmove(&core->labels.told[at], &core->labels.told[at + 1],
+            (--core->labels.n_told - at) * sizeof core->labels.told[0]);
     k->told = false;
     free(STEAL(k->payer));
     forget_values(k);
-    core->told_gen++; /* there is room for others */
-    core->told_left = core->now;
+    core->labels.gen++; /* there is room for others */
+    core->labels.left = core->now;
     key_drop_unused(core, k);
 }
 
@@ -174,9 +175,9 @@ static void untell(struct gang_core *core, struct label_key *k)
 static size_t share_of(const struct gang_core *core, const char *ns)
 {
     size_t sum = 0;
-    for (size_t i = 0; i < core->n_told; i++)
-        if (strcmp(core->told[i]->payer, ns) == 0)
-            sum += parts_of(core, core->told[i]);
+    for (size_t i = 0; i < core->labels.n_told; i++)
+        if (strcmp(core->labels.told[i]->payer, ns) == 0)
+            sum += parts_of(core, core->labels.told[i]);
     return sum;
 }
 
@@ -184,8 +185,8 @@ static size_t share_of(const struct gang_core *core, const char *ns)
 static struct label_key *largest_beyond(const struct gang_core *core, size_t share)
 {
     struct label_key *largest = NULL;
-    for (size_t i = 0; i < core->n_told; i++) {
-        struct label_key *k = core->told[i];
+    for (size_t i = 0; i < core->labels.n_told; i++) {
+        struct label_key *k = core->labels.told[i];
         size_t has = share_of(core, k->payer);
         if (has < share || (has == share && !largest))
             continue;
@@ -199,26 +200,26 @@ static struct label_key *largest_beyond(const struct gang_core *core, size_t sha
 static bool forget_unused(struct gang_core *core)
 {
     bool any = false;
-    for (size_t i = core->n_told; i-- > 0;)
-        if (core->told[i]->users == 0) {
-            untell(core, core->told[i]);
+    for (size_t i = core->labels.n_told; i-- > 0;)
+        if (core->labels.told[i]->users == 0) {
+            untell(core, core->labels.told[i]);
             any = true;
         }
     if (any)
         nodes_changed(core);
-    core->told_unused = false;
+    core->labels.unused = false;
     return any;
 }
 
 static bool has_room(const struct gang_core *core, const struct label_key *k)
 {
-    return core->n_told < TOLD_MAX && count_kinds(core, k) <= PARTS_MAX;
+    return core->labels.n_told < TOLD_MAX && count_kinds(core, k) <= PARTS_MAX;
 }
 
 /* Keys of those that have more make room for the key of the namespace; false: nobody has more. */
 static bool make_room(struct gang_core *core, const struct label_key *k, const char *ns)
 {
-    bool may_take = !core->told_left || core->now - core->told_left >= TAKE_PAUSE;
+    bool may_take = !core->labels.left || core->now - core->labels.left >= TAKE_PAUSE;
     while (!has_room(core, k)) {
         size_t own = share_of(core, ns) + parts_of(core, k);
         struct label_key *other = may_take ? largest_beyond(core, own) : NULL;
@@ -235,7 +236,7 @@ static bool begin_telling(struct gang_core *core, struct label_key *k, const cha
 {
     if (!learn_values(core, k))
         return false;
-    if (!has_room(core, k) && core->told_unused)
+    if (!has_room(core, k) && core->labels.unused)
         forget_unused(core);
     if (!make_room(core, k, ns)) {
         forget_values(k);
@@ -249,19 +250,19 @@ static bool begin_telling(struct gang_core *core, struct label_key *k, const cha
 
 void told_end(struct gang_core *core, struct shape *shape)
 {
-    for (size_t i = 0; i < shape->n_told; i++) {
-        struct label_key *k = shape->told[i];
-        core->told_unused |= --k->users == 0 && k->told;
+    for (size_t i = 0; i < shape->labels.n; i++) {
+        struct label_key *k = shape->labels.keys[i];
+        core->labels.unused |= --k->users == 0 && k->told;
         key_drop_unused(core, k);
     }
-    free(STEAL(shape->told));
-    shape->n_told = 0;
+    free(STEAL(shape->labels.keys));
+    shape->labels.n = 0;
 }
 
 static bool is_noted(const struct shape *shape, const struct label_key *k)
 {
-    for (size_t i = 0; i < shape->n_told; i++)
-        if (shape->told[i] == k)
+    for (size_t i = 0; i < shape->labels.n; i++)
+        if (shape->labels.keys[i] == k)
             return true;
     return false;
 }
@@ -270,15 +271,16 @@ static bool ask(struct gang_core *core, struct shape *shape, const char *key, co
 {
     if (strcmp(key, GANG_HOSTNAME) == 0)
         return false; /* each node has another: classes would be single nodes */
-    struct label_key *k = map_get(&core->label_keys, key);
+    struct label_key *k = map_get(&core->labels.keys, key);
     if (!k || k->nodes == 0)
         return true; /* the nodes do not differ in it */
     if (!k->told && !begin_telling(core, k, ns))
         return false;
     if (is_noted(shape, k))
         return true;
-    shape->told = xreallocarray(shape->told, shape->n_told + 1, sizeof(struct label_key *));
-    shape->told[shape->n_told++] = k;
+    shape->labels.keys =
+        xreallocarray(shape->labels.keys, shape->labels.n + 1, sizeof(struct label_key *));
+    shape->labels.keys[shape->labels.n++] = k;
     k->users++;
     return true;
 }
@@ -321,20 +323,20 @@ void told_join(struct shape *shape, const struct pod *pod)
 {
     const struct gang_pod_facts *sample = shape_sample(shape);
     if (shape->singly && sample && strcmp(sample->ns, pod->facts->ns) != 0)
-        shape->told_gen = 0;
+        shape->labels.gen = 0;
 }
 
 static bool are_told(const struct shape *shape)
 {
-    for (size_t i = 0; i < shape->n_told; i++)
-        if (!shape->told[i]->told)
+    for (size_t i = 0; i < shape->labels.n; i++)
+        if (!shape->labels.keys[i]->told)
             return false;
     return true;
 }
 
 bool told_by(struct gang_core *core, struct shape *shape)
 {
-    if (shape->told_gen == core->told_gen)
+    if (shape->labels.gen == core->labels.gen)
         return !shape->singly;
     const struct gang_pod_facts *sample = shape_sample(shape);
     if (!sample)
@@ -346,7 +348,7 @@ bool told_by(struct gang_core *core, struct shape *shape)
              !are_told(shape)); /* a later one may have taken an earlier one's room */
     if (shape->singly)
         told_end(core, shape);
-    shape->told_gen = core->told_gen;
+    shape->labels.gen = core->labels.gen;
     return !shape->singly;
 }
 
@@ -357,27 +359,28 @@ void told_note(struct gang_core *core, struct node *node, const struct gang_kvs 
 {
     for (size_t i = 0; is && i < is->n; i++)
         if (key_get(core, is->items[i].key)->nodes++ == 0)
-            core->told_gen++; /* shapes that asked for it heard that no node has it */
+            core->labels.gen++; /* shapes that asked for it heard that no node has it */
     for (size_t i = 0; was && i < was->n; i++) {
-        struct label_key *k = map_get(&core->label_keys, was->items[i].key);
+        struct label_key *k = map_get(&core->labels.keys, was->items[i].key);
         k->nodes--;
         key_drop_unused(core, k);
     }
-    for (size_t i = 0; i < core->n_told; i++)
-        set_value(core->told[i], node, is ? label_of(node, core->told[i]->key) : NULL);
+    for (size_t i = 0; i < core->labels.n_told; i++)
+        set_value(core->labels.told[i], node,
+                  is ? label_of(node, core->labels.told[i]->key) : NULL);
     node->told = kind_of(core, node);
-    core->told_stale = true;
+    core->labels.stale = true;
 }
 
 /* Nodes may have come that make too many kinds, or gone with the last of some value. */
 void told_settle(struct gang_core *core)
 {
-    if (!core->told_stale)
+    if (!core->labels.stale)
         return;
-    core->told_stale = false;
+    core->labels.stale = false;
     bool any = false;
-    for (size_t i = core->n_told; i-- > 0;) {
-        struct label_key *k = core->told[i];
+    for (size_t i = core->labels.n_told; i-- > 0;) {
+        struct label_key *k = core->labels.told[i];
         if (map_count(&k->values) <= PARTS_MAX)
             continue;
         forget_values(k);
@@ -395,20 +398,20 @@ void told_settle(struct gang_core *core)
 
 void told_sweep(struct gang_core *core)
 {
-    if (core->told_unused && core->now - core->told_left >= FORGET_PAUSE)
+    if (core->labels.unused && core->now - core->labels.left >= FORGET_PAUSE)
         forget_unused(core);
 }
 
 void told_done(struct gang_core *core)
 {
-    map_for_each (e, &core->label_keys) {
+    map_for_each (e, &core->labels.keys) {
         struct label_key *k = e->value;
         forget_values(k);
         free(k->payer);
         free(k->key);
         free(k);
     }
-    map_done(&core->label_keys);
+    map_done(&core->labels.keys);
 }
 
 /* ---- the invariants ---- */
@@ -434,7 +437,7 @@ static int check_key(const struct gang_core *core, const struct label_key *k, st
 
 int told_check(const struct gang_core *core, struct err *err)
 {
-    map_for_each (e, &core->label_keys)
+    map_for_each (e, &core->labels.keys)
         if (check_key(core, e->value, err) < 0)
             return -1;
     map_for_each (e, &core->nodes) {
@@ -443,7 +446,7 @@ int told_check(const struct gang_core *core, struct err *err)
             return err_set(err, ERR_INTERNAL, "node %s: its labels are not those told apart",
                            node->name);
     }
-    if (!core->told_stale && count_kinds(core, NULL) > PARTS_MAX)
+    if (!core->labels.stale && count_kinds(core, NULL) > PARTS_MAX)
         return err_set(err, ERR_INTERNAL, "labels tell more than %d kinds of nodes apart",
                        PARTS_MAX);
     return 0;

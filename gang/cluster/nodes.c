@@ -44,14 +44,16 @@ struct node *node_get(struct gang_core *core, const char *name)
     node = xcalloc(1, sizeof *node);
     node->name = xstrdup(name);
     node->id = free_id(core);
-    node->born = node->gen = ++core->clock;
+    node->born = node->gen = clock_next(core);
     list_init(&node->in_kept);
-    node_joins_classes(core, node);
+    list_init(&node->marks.in_moved);
+    list_init(&node->in_sent);
+    node_moved(core, node);
     node_crowd(core, node);
     core->by_id[node->id] = node;
     list_init(&node->pods);
     list_init(&node->slots);
-    list_init(&node->in_doubted);
+    list_init(&node->marks.in_doubted);
     list_init(&node->nominated);
     list_init(&node->promised);
     map_set(&core->nodes, name, node);
@@ -66,9 +68,11 @@ void node_drop(struct gang_core *core, struct node *node)
     core->by_id[node->id] = NULL;
     node_leaves_classes(core, node);
     list_remove(&node->in_kept);
-    list_remove(&node->in_doubted);
+    list_remove(&node->marks.in_doubted);
+    list_remove(&node->marks.in_moved);
+    list_remove(&node->in_sent);
     list_for_each_safe (pod, &node->nominated, struct pod, in_nominated)
-        list_remove(&pod->in_nominated);
+        nomination_end(pod);
     map_remove(&core->nodes, node->name);
     gang_node_facts_free(node->facts);
     amounts_done(core, &node->allocatable);
@@ -83,12 +87,12 @@ void node_drop(struct gang_core *core, struct node *node)
  * that no pointer to a node dies within one. */
 void nodes_sweep(struct gang_core *core)
 {
-    for (size_t i = 0; core->sweep && i < core->n_ids; i++) {
+    for (size_t i = 0; core->marks.bare && i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
         if (node && !node->facts && !node->n_pods && !node->n_slots)
             node_drop(core, node);
     }
-    core->sweep = false;
+    nodes_swept(core);
 }
 
 static bool grew(const struct amounts *before, const struct amounts *after)
@@ -103,7 +107,7 @@ static bool has_devices(const struct gang_core *core, const struct node *node)
 {
     const struct amounts *a = &node->allocatable;
     for (size_t i = 0; i < a->n; i++)
-        if (a->items[i].amount > 0 && gang_is_device(core->resources[a->items[i].resource]))
+        if (a->items[i].amount > 0 && gang_is_device(core->resources.names[a->items[i].resource]))
             return true;
     return false;
 }
@@ -161,7 +165,7 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     amounts_set(core, &node->allocatable, &facts->allocatable);
     bool more = grew(&before, &node->allocatable);
     if (more || grew(&node->allocatable, &before)) {
-        node->stirred = core->model.stirred = core->now;
+        node_stir(core, node);
         node_recount(core, node);
     }
     amounts_done(core, &before);
@@ -176,7 +180,7 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     layout_new(core);
     node_moved(core, node);
     if (!same_rules) {
-        node->gen = ++core->clock;
+        node->gen = clock_next(core);
         node_crowd(core, node);
     }
     if (!same_rules || more)
@@ -196,10 +200,10 @@ void take_node_gone(struct gang_core *core, const char *name)
     if (old)
         told_note(core, node, &old->labels, NULL);
     gang_node_facts_free(old);
-    node->gen = ++core->clock;
+    node->gen = clock_next(core);
     node_crowd(core, node);
     amounts_clear(core, &node->allocatable);
     node_recount(core, node);
     node_doubt(core, node);
-    core->sweep = true;
+    node_may_be_bare(core, node);
 }

@@ -17,26 +17,37 @@ void nomination_note(struct gang_core *core, struct pod *pod)
     promise_note(core, pod);
 }
 
+void nominated_to(struct pod *pod, const char *node)
+{
+    char *old = pod->nominated;
+    pod->nominated = xstrdup_null(node);
+    free(old);
+}
+
+void nomination_end(struct pod *pod)
+{
+    list_remove(&pod->in_nominated);
+}
+
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
 {
-    if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->rejected)
+    if (str_eq(pod->nominated, node ? node->name : NULL) && !pod->queue.rejected)
         return;
     if (!node && !pod->nominated)
         return;
     if (node && gate_is_closed(pod) && !pod->lifts)
         return; /* as steer() */
     fx_pod(core, GANG_NOMINATE, pod, node);
-    pod->asked = false;
-    free(pod->nominated);
-    pod->nominated = node ? xstrdup(node->name) : NULL;
+    queue_wrote(pod);
+    nominated_to(pod, node ? node->name : NULL);
     promise_none(pod, node);
     nomination_note(core, pod);
     if (node) {
         core->stats.wakes++;
-        if (pod->rejected || pod->nudges)
+        if (pod->queue.rejected || pod->queue.nudges)
             nudge_begin(core, pod);
         pod_reject(core, pod, false);
-    } else if (pod->nudges) {
+    } else if (pod->queue.nudges) {
         pod_reject(core, pod, true); /* for all that is known it sleeps on */
     }
 }

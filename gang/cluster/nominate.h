@@ -14,6 +14,10 @@
 void nomination_note(struct gang_core *core, struct pod *pod);
 /* Writes the nomination: wakes the pod and steers it. NULL clears. */
 void nominate(struct gang_core *core, struct pod *pod, const struct node *node);
+/* What its status names, as far as is known; NULL: nothing. */
+void nominated_to(struct pod *pod, const char *node);
+/* Its node is gone. */
+void nomination_end(struct pod *pod);
 /* Takes back the nominations of members that have no place. */
 void clear_nominations(struct gang_core *core, struct gang *gang);
 

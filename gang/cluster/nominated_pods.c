@@ -57,6 +57,11 @@ void promise_none(struct pod *pod, const struct node *node)
     pod->named = node && !anyhow ? xstrdup(node->name) : NULL;
 }
 
+void nominated_by_kube(struct pod *pod)
+{
+    free(STEAL(pod->named));
+}
+
 static bool is_before(const struct pod *pod, const struct reach *reach)
 {
     return reach->yields && pod != reach->self && pod->facts->priority >= reach->priority;

@@ -25,6 +25,8 @@ void promise_note(struct gang_core *core, struct pod *pod);
 void promise_end(struct gang_core *core, struct pod *pod);
 /* Muster writes its nomination: nobody else has promised it that room. */
 void promise_none(struct pod *pod, const struct node *node);
+/* From now on kube-scheduler nominates it by its own word. */
+void nominated_by_kube(struct pod *pod);
 /* What is promised there to pods of that priority or more, but `self`. */
 int64_t promised_to(const struct node *node, uint32_t resource, const struct reach *reach);
 bool ports_promised(const struct node *node, const struct shape *shape, const struct reach *reach);

@@ -34,7 +34,7 @@ static void begin(struct gang_core *core, struct pod *pod, enum pass_to to)
 {
     passing_end(core, pod);
     list_push(&core->passing, &pod->in_passing);
-    pod->pass = (struct pass){.at = core->now, .to = to, .as_of = core->clock};
+    pod->pass = (struct pass){.at = core->now, .to = to, .as_of = core->marks.clock};
     shunning_begin(core, pod);
 }
 
@@ -74,8 +74,8 @@ void passing_offered(struct gang_core *core, struct pod *pod, const struct gang_
 void passing_narrow(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     passing_end(core, pod);
-    pod->pass =
-        (struct pass){.at = core->now, .to = PASS_ONE, .node = node->id, .as_of = core->clock};
+    pod->pass = (struct pass){
+        .at = core->now, .to = PASS_ONE, .node = node->id, .as_of = core->marks.clock};
 }
 
 void passing_end(struct gang_core *core, struct pod *pod)

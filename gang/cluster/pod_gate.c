@@ -30,3 +30,12 @@ void gate_touch(struct gang_core *core, struct pod *pod)
     if (!pod->gang && gate_is_closed(pod))
         list_push(&core->lone, &pod->in_lone);
 }
+
+struct pod *lone_take(struct gang_core *core)
+{
+    if (list_empty(&core->lone))
+        return NULL;
+    struct pod *pod = CONTAINER_OF(core->lone.next, struct pod, in_lone);
+    list_remove(&pod->in_lone);
+    return pod;
+}

@@ -14,5 +14,7 @@ void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is);
 void gate_asked(struct gang_core *core, struct pod *pod);
 /* Notes a pod of no gang for gates_of_lone(). */
 void gate_touch(struct gang_core *core, struct pod *pod);
+/* The next pod of no gang whose gate is to be looked at; NULL: there is none. */
+struct pod *lone_take(struct gang_core *core);
 
 #endif

@@ -9,7 +9,7 @@
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
 const struct map *labels_of(const struct gang_core *core, const char *ns)
 {
-    const struct label_space *space = map_get(&core->label_spaces, ns);
+    const struct label_space *space = map_get(&core->spaces.all, ns);
     return space ? &space->keys : NULL;
 }
 
@@ -22,12 +22,12 @@ static void space_free(struct label_space *space)
 
 static struct label_space *space_get(struct gang_core *core, const char *ns)
 {
-    struct label_space *space = map_get(&core->label_spaces, ns);
+    struct label_space *space = map_get(&core->spaces.all, ns);
     if (!space) {
         space = xcalloc(1, sizeof *space);
         list_init(&space->members);
         list_init(&space->in_stale);
-        map_set(&core->label_spaces, ns, space);
+        map_set(&core->spaces.all, ns, space);
     }
     return space;
 }
@@ -38,9 +38,9 @@ static void space_changed(struct gang_core *core, struct label_space *space)
 {
     if (!list_empty(&space->in_stale) || list_empty(&space->members))
         return;
-    list_push(&core->stale_spaces, &space->in_stale);
-    if (!core->labels.node.pos || space->rests_until < core->labels.node.at)
-        timer_set(core, &core->labels, space->rests_until);
+    list_push(&core->spaces.stale, &space->in_stale);
+    if (!core->due.labels.node.pos || space->rests_until < core->due.labels.node.at)
+        timer_set(core, &core->due.labels, space->rests_until);
 }
 
 void labels_join(struct gang_core *core, struct pod *pod)
@@ -55,7 +55,7 @@ void labels_leave(struct gang_core *core, struct pod *pod)
     struct label_space *space = space_get(core, pod->facts->ns);
     list_remove(&pod->in_space);
     space->n_members--;
-    core->labels_idle |= space->n_members == 0;
+    core->spaces.idle |= space->n_members == 0;
 }
 
 /* ---- rules come and go ---- */
@@ -122,10 +122,10 @@ void labels_learn(struct gang_core *core, const struct gang_pod_facts *facts)
     space->rules++;
     if (use_all(space, facts, 1))
         space_changed(core, space);
-    if (!core->labels_matter)
-        map_for_each (e, &core->label_spaces)
+    if (!core->spaces.matter)
+        map_for_each (e, &core->spaces.all)
             space_changed(core, e->value);
-    core->labels_matter = true;
+    core->spaces.matter = true;
 }
 
 void labels_forget(struct gang_core *core, const struct gang_pod_facts *facts)
@@ -135,21 +135,21 @@ void labels_forget(struct gang_core *core, const struct gang_pod_facts *facts)
     struct label_space *space = space_get(core, facts->ns);
     space->rules--;
     use_all(space, facts, -1);
-    core->labels_idle |= space->rules == 0;
+    core->spaces.idle |= space->rules == 0;
 }
 
 void labels_sweep(struct gang_core *core)
 {
-    if (!core->labels_idle || core->now - core->labels_swept < FORGET_PAUSE)
+    if (!core->spaces.idle || core->now - core->spaces.swept < FORGET_PAUSE)
         return;
-    core->labels_idle = false;
-    core->labels_swept = core->now;
-    map_for_each (e, &core->label_spaces) {
+    core->spaces.idle = false;
+    core->spaces.swept = core->now;
+    map_for_each (e, &core->spaces.all) {
         struct label_space *space = e->value;
         if (space->rules)
             continue;
         if (list_empty(&space->members)) {
-            map_remove(&core->label_spaces, e->key);
+            map_remove(&core->spaces.all, e->key);
             space_free(space);
         } else if (map_count(&space->keys)) {
             map_done(&space->keys);
@@ -160,7 +160,7 @@ void labels_sweep(struct gang_core *core)
 
 void labels_done(struct gang_core *core)
 {
-    map_for_each (e, &core->label_spaces)
+    map_for_each (e, &core->spaces.all)
         space_free(e->value);
-    map_done(&core->label_spaces);
+    map_done(&core->spaces.all);
 }

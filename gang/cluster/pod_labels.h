@@ -24,7 +24,7 @@ struct label_space {
     size_t rules;    /* pods with such rules */
     struct list members;
     size_t n_members;
-    struct list in_stale; /* core->stale_spaces: members have shapes by other keys */
+    struct list in_stale; /* core->spaces.stale: members have shapes by other keys */
     usec_t rests_until;
 };
 

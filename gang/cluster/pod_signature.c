@@ -55,7 +55,7 @@ static void key_selector(struct buf *b, const struct gang_selector *s)
 static void key_labels(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
 {
     const struct map *keys = labels_of(core, f->ns);
-    if (!core->labels_matter || !f->group.api_group)
+    if (!core->spaces.matter || !f->group.api_group)
         return;
     buf_putc(b, 'l');
     key_text(b, f->ns);
@@ -147,7 +147,7 @@ static void key_needs(struct buf *b, const struct gang_core *core, const struct 
 {
     cleanup_free struct gang_amount *named = xcalloc(n, sizeof *named);
     for (size_t i = 0; i < n; i++)
-        named[i] = (struct gang_amount){core->resources[needs[i].resource], needs[i].amount};
+        named[i] = (struct gang_amount){core->resources.names[needs[i].resource], needs[i].amount};
     qsort(named, n, sizeof *named, by_resource_name);
     for (size_t i = 0; i < n; i++) {
         buf_printf(b, "n%" PRId64 "=", named[i].amount);
@@ -187,8 +187,8 @@ static int first_device(const struct gang_core *core, const struct need *needs, 
 {
     int first = -1;
     for (size_t i = 0; i < n; i++) {
-        const char *name = core->resources[needs[i].resource];
-        if (gang_is_device(name) && (first < 0 || strcmp(name, core->resources[first]) < 0))
+        const char *name = core->resources.names[needs[i].resource];
+        if (gang_is_device(name) && (first < 0 || strcmp(name, core->resources.names[first]) < 0))
             first = (int)needs[i].resource;
     }
     return first;

@@ -6,6 +6,7 @@
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/node_labels.h"
+#include "gang/cluster/nominate.h"
 #include "gang/cluster/nominated_pods.h"
 #include "gang/cluster/objects.h"
 #include "gang/cluster/passed_nodes.h"
@@ -34,6 +35,19 @@ void remember_gone(struct gang_core *core, const char *uid)
     map_set(&core->gone_set, uid, *place);
 }
 
+void gone_forget(struct gang_core *core, const char *uid)
+{
+    map_remove(&core->gone_set, uid);
+}
+
+void gone_done(struct gang_core *core)
+{
+    for (size_t i = 0; core->gone && i < GONE_MAX; i++)
+        free(core->gone[i]);
+    map_done(&core->gone_set);
+    free(core->gone);
+}
+
 static void join_shape(struct gang_core *core, struct pod *pod)
 {
     pod->shape = shape_of(core, pod->facts);
@@ -59,13 +73,13 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
 {
     struct pod *pod = xcalloc(1, sizeof *pod);
     pod->facts = facts;
-    pod->queued = core->now;
+    queue_joined(core, pod);
     list_init(&pod->in_gang);
     list_init(&pod->in_node);
     list_init(&pod->in_shape);
-    list_init(&pod->in_starved);
-    list_init(&pod->in_woken);
-    list_init(&pod->in_unasked);
+    list_init(&pod->queue.in_starved);
+    list_init(&pod->wake.in_woken);
+    list_init(&pod->wake.in_unasked);
     list_init(&pod->in_nominated);
     list_init(&pod->in_promised);
     list_init(&pod->in_passing);
@@ -76,7 +90,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
         pod->timers[i].owner = pod;
     }
-    pod->nominated = xstrdup_null(facts->nominated);
+    nominated_to(pod, facts->nominated);
     gate_seen(core, pod, /* was= */ false, facts->gated);
     core->n_invalid += facts->invalid != NULL;
     map_set(&core->pods, facts->uid, pod);
@@ -86,6 +100,15 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     labels_learn(core, facts);
     join_shape(core, pod);
     return pod;
+}
+
+struct gang_pod_facts *pod_says(struct gang_core *core, struct pod *pod,
+                                struct gang_pod_facts *facts)
+{
+    struct gang_pod_facts *old = pod->facts;
+    core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
+    pod->facts = facts;
+    return old;
 }
 
 void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
@@ -98,9 +121,9 @@ void pod_free(struct gang_core *core, struct pod *pod)
 {
     leave_shape(core, pod);
     claims_leave(core, pod);
-    list_remove(&pod->in_starved);
-    list_remove(&pod->in_woken);
-    list_remove(&pod->in_unasked);
+    list_remove(&pod->queue.in_starved);
+    list_remove(&pod->wake.in_woken);
+    list_remove(&pod->wake.in_unasked);
     list_remove(&pod->in_nominated);
     promise_end(core, pod);
     passing_end(core, pod);
@@ -121,7 +144,7 @@ void pod_free(struct gang_core *core, struct pod *pod)
     free(pod->nominated);
     free(pod->named);
     free(pod->pinned);
-    free(pod->refused_on);
+    free(pod->binding.refused_on);
     free(pod);
 }
 
@@ -135,8 +158,7 @@ static void change_shape(struct gang_core *core, struct pod *pod)
     leave_shape(core, pod);
     join_shape(core, pod);
     if (node) {
-        node->left = left; /* it did not leave */
-        charge(core, pod, node, how);
+        charge_back(core, pod, node, how, left);
         node_doubt(core, node);
     }
 }
@@ -165,7 +187,7 @@ void pod_reshape(struct gang_core *core, struct pod *pod)
         promise_end(core, pod); /* of what it needed before */
         if (pod->gang) {
             happened(core, pod->gang, HAPPENING_MEMBER_CHANGED);
-            pod->gang->retry = true;
+            gang_plan_again(pod->gang);
             gang_touch(core, pod->gang);
         }
         if (shape_needs_equal(now, before))

@@ -16,6 +16,12 @@ void pod_free(struct gang_core *core, struct pod *pod);
 void set_unseen(struct gang_core *core, struct pod *pod, bool unseen);
 /* A late call about it does not bring it back. */
 void remember_gone(struct gang_core *core, const char *uid);
+void gone_done(struct gang_core *core);
+/* The watch shows it again: filter was ahead. */
+void gone_forget(struct gang_core *core, const char *uid);
+/* Takes its new facts; returns the old ones, which are the caller's. */
+struct gang_pod_facts *pod_says(struct gang_core *core, struct pod *pod,
+                                struct gang_pod_facts *facts);
 /* Its place is given up; a held call is answered. */
 void lose_slot(struct gang_core *core, struct pod *pod);
 /* The pod's shape follows its facts and claims. Its slot stays if the node still does. */

@@ -3,6 +3,7 @@
 
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/held_calls.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/nominate.h"
 #include "gang/cluster/nominated_pods.h"
@@ -36,8 +37,28 @@ void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
     slot->unit = pod->unit;
     slot->steered = false;
     pod->slot = slot;
-    pod->snubs = 0;
+    queue_snubs_over(pod);
     promise_note(core, pod);
+}
+
+void slot_recount(struct slot *slot)
+{
+    slot->unit = slot->pod->unit;
+}
+
+void slot_steer(struct slot *slot)
+{
+    slot->steered = true;
+}
+
+void slot_vouch(struct slot *slot, bool offered)
+{
+    slot->unoffered = !offered;
+}
+
+struct pod *slot_empty(struct slot *slot)
+{
+    return STEAL(slot->pod);
 }
 
 void slot_free(struct gang_core *core, struct slot *slot)
@@ -56,7 +77,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
     }
     shape_unref(core, slot->shape);
     free(slot);
-    core->sweep |= !node->facts;
+    node_may_be_bare(core, node);
 }
 
 void slot_reshape(struct gang_core *core, struct slot *slot, struct shape *shape)
@@ -77,7 +98,7 @@ void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_co
     if (pod && pod->held)
         reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));
     if (pod)
-        pod->sent = false;
+        on_its_way(pod, false);
     slot_free(core, slot);
     if (assumed)
         node_changed(core, node);

@@ -11,6 +11,14 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
                       struct shape *shape, struct node *node);
 /* The pod takes the slot, which was expected to be filled. */
 void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
+/* Its pod counts in another unit now. */
+void slot_recount(struct slot *slot);
+/* The pod is nominated there because the node was not offered. */
+void slot_steer(struct slot *slot);
+/* A whole list for a member of its shape had the node, or lacked it. */
+void slot_vouch(struct slot *slot, bool offered);
+/* Its pod has taken another slot; returns it. */
+struct pod *slot_empty(struct slot *slot);
 /* The reservation ends, to become a charge or as if it had never been. */
 void slot_free(struct gang_core *core, struct slot *slot);
 /* The slot's pod has another shape now, that needs the same. */

@@ -7,24 +7,24 @@
 
 static uint32_t free_number(struct gang_core *core)
 {
-    if (core->n_free_resources)
-        return core->free_resources[--core->n_free_resources];
-    size_t n = ++core->n_resources;
-    if (n > core->cap_resources) {
-        core->cap_resources = 2 * n + 8;
-        core->resources =
-            xreallocarray(core->resources, core->cap_resources, sizeof *core->resources);
-        core->resource_users =
-            xreallocarray(core->resource_users, core->cap_resources, sizeof *core->resource_users);
-        core->free_resources =
-            xreallocarray(core->free_resources, core->cap_resources, sizeof *core->free_resources);
+    if (core->resources.n_free)
+        return core->resources.free[--core->resources.n_free];
+    size_t n = ++core->resources.n;
+    if (n > core->resources.cap) {
+        core->resources.cap = 2 * n + 8;
+        core->resources.names = xreallocarray(core->resources.names, core->resources.cap,
+                                              sizeof *core->resources.names);
+        core->resources.users = xreallocarray(core->resources.users, core->resources.cap,
+                                              sizeof *core->resources.users);
+        core->resources.free =
+            xreallocarray(core->resources.free, core->resources.cap, sizeof *core->resources.free);
     }
     return (uint32_t)n - 1;
 }
 
 uint32_t resource_find(const struct gang_core *core, const char *name)
 {
-    uintptr_t known = (uintptr_t)map_get(&core->resource_numbers, name);
+    uintptr_t known = (uintptr_t)map_get(&core->resources.numbers, name);
     return known ? (uint32_t)known - 1 : RES_UNKNOWN;
 }
 
@@ -33,31 +33,31 @@ uint32_t resource_ref(struct gang_core *core, const char *name)
     uint32_t number = resource_find(core, name);
     if (number == RES_UNKNOWN) {
         number = free_number(core);
-        core->resources[number] = xstrdup(name);
-        core->resource_users[number] = 0;
-        map_set(&core->resource_numbers, name, (void *)((uintptr_t)number + 1));
+        core->resources.names[number] = xstrdup(name);
+        core->resources.users[number] = 0;
+        map_set(&core->resources.numbers, name, (void *)((uintptr_t)number + 1));
     }
-    core->resource_users[number]++;
+    core->resources.users[number]++;
     return number;
 }
 
 void resource_unref(struct gang_core *core, uint32_t number)
 {
-    if (--core->resource_users[number] > 0)
+    if (--core->resources.users[number] > 0)
         return;
-    map_remove(&core->resource_numbers, core->resources[number]);
-    free(STEAL(core->resources[number]));
-    core->free_resources[core->n_free_resources++] = number;
+    map_remove(&core->resources.numbers, core->resources.names[number]);
+    free(STEAL(core->resources.names[number]));
+    core->resources.free[core->resources.n_free++] = number;
 }
 
 void resources_done(struct gang_core *core)
 {
-    for (size_t i = 0; i < core->n_resources; i++)
-        free(core->resources[i]);
-    free(core->resources);
-    free(core->resource_users);
-    free(core->free_resources);
-    map_done(&core->resource_numbers);
+    for (size_t i = 0; i < core->resources.n; i++)
+        free(core->resources.names[i]);
+    free(core->resources.names);
+    free(core->resources.users);
+    free(core->resources.free);
+    map_done(&core->resources.numbers);
 }
 
 /* ---- amounts ---- */
@@ -91,7 +91,7 @@ void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource
         GROW(a->items, a->cap, a->n + 1);
         memmove(&a->items[at + 1], &a->items[at], (a->n++ - at) * sizeof *a->items);
         a->items[at] = (struct need){resource, 0};
-        core->resource_users[resource]++;
+        core->resources.users[resource]++;
     }
     a->items[at].amount += by;
     if (a->items[at].amount || resource < RES_FIRST_OTHER)

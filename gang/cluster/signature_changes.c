@@ -21,7 +21,7 @@ static void claim_set(struct gang_core *core, struct claim *claim, struct gang_c
     list_for_each (use, &claim->uses, struct claim_use, in_claim) {
         pod_reshape(core, use->pod);
         if (claims_bound(use->pod))
-            free(STEAL(use->pod->pinned));
+            claims_unpin(use->pod);
     }
     claim_sweep(core, claim);
 }
@@ -71,15 +71,15 @@ static void space_settle(struct gang_core *core, struct label_space *space)
 void labels_settle(struct gang_core *core)
 {
     usec_t next = USEC_NEVER;
-    if (!core->synced || list_empty(&core->stale_spaces) ||
-        (core->labels.node.pos && core->labels.node.at > core->now))
+    if (!core->synced || list_empty(&core->spaces.stale) ||
+        (core->due.labels.node.pos && core->due.labels.node.at > core->now))
         return;
-    list_for_each_safe (space, &core->stale_spaces, struct label_space, in_stale)
+    list_for_each_safe (space, &core->spaces.stale, struct label_space, in_stale)
         if (space->rests_until <= core->now)
             space_settle(core, space);
         else if (space->rests_until < next)
             next = space->rests_until;
-    timer_stop(core, &core->labels);
+    timer_stop(core, &core->due.labels);
     if (next != USEC_NEVER)
-        timer_set(core, &core->labels, next);
+        timer_set(core, &core->due.labels, next);
 }

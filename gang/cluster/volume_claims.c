@@ -87,3 +87,14 @@ void claims_done(struct gang_core *core)
         claim_free(e->value);
     map_done(&core->claims);
 }
+
+void claims_pin(struct pod *pod, const struct node *node)
+{
+    free(pod->pinned);
+    pod->pinned = xstrdup(node->name);
+}
+
+void claims_unpin(struct pod *pod)
+{
+    free(STEAL(pod->pinned));
+}

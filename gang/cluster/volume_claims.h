@@ -23,6 +23,9 @@ void claim_sweep(struct gang_core *core, struct claim *claim);
 void claim_says(struct claim *claim, struct gang_claim_facts *facts);
 /* It has claims, and all are bound to volumes: nothing is prepared on one node for it. */
 bool claims_bound(const struct pod *pod);
+/* kube-scheduler has prepared them for that node, the only one where it may run now. */
+void claims_pin(struct pod *pod, const struct node *node);
+void claims_unpin(struct pod *pod);
 void claims_done(struct gang_core *core);
 /* NULL: any node will do, or it is not known. */
 const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,

@@ -23,3 +23,9 @@ usec_t gang_pause(const struct gang_core *core, struct gang *gang)
         usec_backoff(core->config.backoff_initial, core->config.backoff_max, gang->backoffs++);
     return jittered(gang, pause);
 }
+
+void backoff_end(struct gang *gang)
+{
+    gang->backoffs = 0;
+    gang->last_failure = 0;
+}

@@ -11,5 +11,7 @@
 void gang_failed(const struct gang_core *core, struct gang *gang);
 /* How long the gang waits after one more failure: longer each time, with jitter. */
 usec_t gang_pause(const struct gang_core *core, struct gang *gang);
+/* It is placed: what failed before does not count any more. */
+void backoff_end(struct gang *gang);
 
 #endif

@@ -7,6 +7,7 @@
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/nodes.h"
 #include "gang/cluster/objects.h"
+#include "gang/cluster/pod_binding.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/commit.h"
@@ -33,7 +34,7 @@ static void bound(struct gang_core *core, struct pod *pod)
 {
     if (pod->gang)
         happened(core, pod->gang, HAPPENING_BOUND_OK);
-    pod->charge = CHARGE_ASSIGNED;
+    charge_stands(pod);
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     core->stats.bindings_ok++;
     if (pod->call && !(pod->gang && pod->gang->state == GANG_COMMITTING))
@@ -58,10 +59,9 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
         return;
     /* The API server may have something against that very node (an admission policy): refused there
      * twice, the member is planned elsewhere. */
-    if (str_eq(pod->refused_on, node->name))
+    if (str_eq(pod->binding.refused_on, node->name))
         evidence_add_node(core, gang, pod->shape, node);
-    free(pod->refused_on);
-    pod->refused_on = xstrdup(node->name);
+    binding_refused(pod, node);
     reason_set(gang, REASON_BIND_REFUSED,
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
@@ -69,14 +69,15 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
         tell_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
     gang->refused_in = gang->commits;
     /* Its place elsewhere is looked for at once: what it leaves is not the next gang's to take. */
-    gang->retry |= gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit;
+    if (gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit)
+        gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
 /* It was not let go: it counts as a member again, and the gang is completed around it. */
 static void evict_over(struct gang_core *core, struct pod *pod)
 {
-    pod->evicted = false;
+    binding_undone(pod, false);
     if (pod->gang)
         gang_touch(core, pod->gang);
 }
@@ -84,7 +85,7 @@ static void evict_over(struct gang_core *core, struct pod *pod)
 static void settle_later(struct gang_core *core, struct pod *pod)
 {
     timer_set(core, pod_timer(pod, TIMER_RETRY),
-              core->now + usec_backoff(RETRY_FIRST, RETRY_LAST, pod->bind_tries++));
+              core->now + usec_backoff(RETRY_FIRST, RETRY_LAST, binding_tried(pod)));
 }
 
 static void read_pod(struct gang_core *core, struct pod *pod)
@@ -156,7 +157,7 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
         refused(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
         break;
     default: /* still unbound, or not to be read */
-        if (ev->result.outcome == OUTCOME_UNBOUND && core->now - pod->bind_sent >= BINDING_OVER)
+        if (ev->result.outcome == OUTCOME_UNBOUND && core->now - pod->binding.sent >= BINDING_OVER)
             refused(core, pod, "it was sent, and the pod is still unbound 90 s later");
         else
             settle_later(core, pod);
@@ -165,7 +166,8 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
 
 static bool may_send_again(const struct gang_core *core, const struct pod *pod)
 {
-    return pod_counts(pod) && core->now - pod->bind_began < RESEND_LIMIT && !charge_in_excess(pod);
+    return pod_counts(pod) && core->now - pod->binding.began < RESEND_LIMIT &&
+           !charge_in_excess(pod);
 }
 
 void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind kind)
@@ -181,7 +183,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
             send_binding(core, pod); /* to the same node, for the same UID */
         else if (pod->charge == CHARGE_BINDING)
             read_pod(core, pod);
-        else if (pod->evicted)
+        else if (pod->binding.undone)
             evict_over(core, pod);
     } else if (pod->node) { /* bound by us: only its deletion is the end of it */
         timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);

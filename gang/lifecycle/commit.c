@@ -4,14 +4,17 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/held_calls.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/objects.h"
+#include "gang/cluster/pod_binding.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/commit_batch.h"
 #include "gang/lifecycle/express_lane.h"
 #include "gang/lifecycle/partial_commit.h"
+#include "gang/lifecycle/wake.h"
 #include "gang/messages/reason_text.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
@@ -56,8 +59,8 @@ void stop_all(struct gang_core *core)
 
 void send_binding(struct gang_core *core, struct pod *pod)
 {
-    fx_pod(core, GANG_BIND, pod, pod->node)->pod.of_commit = pod->commit != 0;
-    pod->bind_sent = core->now;
+    fx_pod(core, GANG_BIND, pod, pod->node)->pod.of_commit = pod->binding.commit != 0;
+    binding_sent(core, pod);
 }
 
 void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
@@ -66,12 +69,10 @@ void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
     if (pod->slot)
         slot_free(core, pod->slot); /* the reservation becomes the charge */
     charge(core, pod, node, CHARGE_BINDING);
-    pod->bind_began = core->now;
-    pod->bind_tries = 0;
     bool of_commit = pod->gang && pod->gang->state == GANG_COMMITTING;
-    pod->commit = of_commit ? pod->gang->commits : 0;
-    list_remove(&pod->in_starved);
-    list_remove(&pod->in_woken);
+    binding_begins(core, pod, of_commit ? pod->gang->commits : 0);
+    starve_end(pod);
+    woken_end(pod);
     if (pod->call)
         timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
     send_binding(core, pod);
@@ -109,7 +110,7 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
     if (commit_waits(core, gang))
         return;
     /* What was in doubt, or waited for, may be about others: nothing need have come to the gang. */
-    if (express || core->batch.node.pos)
+    if (express || core->due.batch.node.pos)
         happened(core, gang, HAPPENING_LOOK_AGAIN);
     core->stats.commits++;
     gang->commits++;
@@ -127,6 +128,6 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
 void evict(struct gang_core *core, struct pod *pod)
 {
     fx_pod(core, GANG_EVICT, pod, NULL);
-    pod->evicted = true;
+    binding_undone(pod, true);
     timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);
 }

@@ -29,7 +29,7 @@ static bool ends_by(const struct gang *gang, enum timer_kind kind, usec_t at)
 
 bool commit_waits(struct gang_core *core, const struct gang *gang)
 {
-    bool open = core->batch.node.pos;
+    bool open = core->due.batch.node.pos;
     bool many = core->config.together && core->n_refused >= core->config.together;
     if (!(open || many) || core->batch_step == core->steps || gang->state != GANG_PLANNED ||
         map_count(&core->calls) >= core->config.max_holds / 2)
@@ -41,17 +41,17 @@ bool commit_waits(struct gang_core *core, const struct gang *gang)
         return false;
     core->batch_end = end;
     if (!open)
-        timer_set(core, &core->batch, batch_due(core));
+        timer_set(core, &core->due.batch, batch_due(core));
     return true;
 }
 
 /* Half of the places among the held are taken: who waits makes room. */
 void commit_for_room(struct gang_core *core)
 {
-    if (!core->batch.node.pos || map_count(&core->calls) < core->config.max_holds / 2)
+    if (!core->due.batch.node.pos || map_count(&core->calls) < core->config.max_holds / 2)
         return;
     core->batch_end = core->now;
-    timer_set(core, &core->batch, core->now);
+    timer_set(core, &core->due.batch, core->now);
 }
 
 /* The review at the end of this step commits them, if they are still complete. */
@@ -59,7 +59,7 @@ void batch_timer_fired(struct gang_core *core)
 {
     usec_t due = batch_due(core);
     if (due > core->now) {
-        timer_set(core, &core->batch, due);
+        timer_set(core, &core->due.batch, due);
         return;
     }
     core->batch_step = core->steps;

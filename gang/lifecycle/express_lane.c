@@ -53,7 +53,7 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
     const char *wrong = model_doubt(core, pod);
     if (wrong)
         return wrong;
-    if (pod->pinned || pod->refused_on)
+    if (pod->pinned || pod->binding.refused_on)
         return "a member has been to bind before";
     const char *twins = twins_doubt(core, pod);
     if (twins)

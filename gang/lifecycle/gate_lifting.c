@@ -39,8 +39,7 @@ static void lift(struct gang_core *core, struct pod *pod)
     bool again = pod->lifts > 0, there = node && str_eq(pod->nominated, node->name);
     fx_pod(core, GANG_UNGATE, pod, there && !again ? NULL : node);
     if (node && !there) {
-        free(pod->nominated);
-        pod->nominated = xstrdup(node->name);
+        nominated_to(pod, node->name);
         promise_none(pod, node);
         nomination_note(core, pod);
     }
@@ -58,7 +57,7 @@ static void look(struct gang_core *core, struct pod *pod, bool due)
         if (due || !timed || !pod->lifts)
             lift(core, pod);
     } else if (!pod->gang && due && pod->told != REASON_AWAITS_GROUP) {
-        pod->told = REASON_AWAITS_GROUP;
+        pod_told(pod, REASON_AWAITS_GROUP);
         tell_pod(core, pod, pod->facts->awaits_group);
     } else if (!pod->gang && !timed && pod->told != REASON_AWAITS_GROUP) {
         timer_set(core, pod_timer(pod, TIMER_GATE), core->now + NOTICE_DELAY);
@@ -67,11 +66,9 @@ static void look(struct gang_core *core, struct pod *pod, bool due)
 
 void gates_of_lone(struct gang_core *core)
 {
-    while (!list_empty(&core->lone)) {
-        struct pod *pod = CONTAINER_OF(core->lone.next, struct pod, in_lone);
-        list_remove(&pod->in_lone);
+    struct pod *pod;
+    while ((pod = lone_take(core)) != NULL)
         look(core, pod, /* due= */ false);
-    }
 }
 
 void gate_timer_fired(struct gang_core *core, struct pod *pod)
@@ -120,8 +117,8 @@ void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code
     if (!gang->short_since)
         gang->short_since = core->now;
     bool shows = core->config.gates && core->config.show_gated && gang->root->t.closed;
-    if (shows && !core->show.node.pos)
-        timer_set(core, &core->show, core->now + SHOW_AGAIN);
+    if (shows && !core->due.show.node.pos)
+        timer_set(core, &core->due.show, core->now + SHOW_AGAIN);
 }
 
 /* Pods that wait without a gate, all and by namespace. */
@@ -190,5 +187,5 @@ void gates_show(struct gang_core *core)
     }
     map_done(&s.by_ns);
     if (n)
-        timer_set(core, &core->show, core->now + SHOW_AGAIN);
+        timer_set(core, &core->due.show, core->now + SHOW_AGAIN);
 }

@@ -148,7 +148,7 @@ static enum answer judge(const struct look *l, const struct node *node, enum gan
 /* When something that the rules look at has changed there last. */
 static usec_t stirred(const struct look *l, const struct node *node)
 {
-    return l->pod->facts->n_spreads ? l->core->model.stirred : node->stirred;
+    return l->pod->facts->n_spreads ? l->core->marks.stirred : node->marks.stirred;
 }
 
 static bool is_settled(const struct look *l, const struct node *node)

@@ -26,24 +26,25 @@ static int64_t shuns_cost(const struct gang_pod_facts *f)
     return (int64_t)n;
 }
 
-/* Of those that came to core->shunning after the first `*since`, which goes up to who shuns it, or
- * to where `*left` is used up. */
+/* Of those that came to core->marks.shunning after the first `*since`, which goes up to who shuns
+ * it, or to where `*left` is used up. */
 static bool is_shunned(const struct gang_core *core, const struct pod *pod, uint64_t *since,
                        int64_t *left)
 {
-    struct list *l = core->shunning.prev;
-    while (l != &core->shunning && CONTAINER_OF(l, struct pod, in_shunning)->shuns_as > *since)
+    struct list *l = core->marks.shunning.prev;
+    while (l != &core->marks.shunning &&
+           CONTAINER_OF(l, struct pod, in_shunning)->shuns_as > *since)
         l = l->prev;
     l = l->next;
-    for (; l != &core->shunning && *left > 0; l = l->next) {
+    for (; l != &core->marks.shunning && *left > 0; l = l->next) {
         const struct pod *other = CONTAINER_OF(l, struct pod, in_shunning);
         *left -= shuns_cost(other->facts);
         if (other != pod && is_somewhere(core, other) && gang_shuns(other->facts, pod->facts))
             return true;
         *since = other->shuns_as;
     }
-    if (l == &core->shunning)
-        *since = core->shunnings;
+    if (l == &core->marks.shunning)
+        *since = core->marks.shunnings;
     return false;
 }
 
@@ -51,7 +52,12 @@ const char *shun_doubt(const struct gang_core *core, struct pod *pod, int64_t *l
 {
     if (is_shunned(core, pod, &pod->unshunned, left))
         return shunned;
-    return pod->unshunned < core->shunnings ? unlooked : NULL;
+    return pod->unshunned < core->marks.shunnings ? unlooked : NULL;
+}
+
+void shunned_anew(struct pod *pod)
+{
+    pod->unshunned = 0;
 }
 
 const char *twins_doubt(const struct gang_core *core, const struct pod *pod)

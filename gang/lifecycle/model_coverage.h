@@ -20,5 +20,7 @@ const char *twins_doubt(const struct gang_core *core, const struct pod *pod);
 /* Who may keep the pod away is looked at once for a pod, and who does first again; `left` is what
  * may still be looked at. */
 const char *shun_doubt(const struct gang_core *core, struct pod *pod, int64_t *left);
+/* Its labels are others: whether somebody keeps it away is to be looked at again. */
+void shunned_anew(struct pod *pod);
 
 #endif

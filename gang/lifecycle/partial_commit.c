@@ -35,6 +35,12 @@ void first_end(struct gang_core *core, struct gang *gang)
     order_note(core, gang);
 }
 
+void first_over(struct gang_core *core, struct gang *gang)
+{
+    gang->first = false;
+    keep_moved(core, gang);
+}
+
 /*
  * Bound members of a gang that is not whole: an earlier life of muster may have died in its commit.
  * Its Bindings are marked, and the condition says when each was done. Whoever may write annotations
@@ -47,7 +53,7 @@ void find_unfinished(struct gang_core *core, struct gang *gang)
     if (gang->first_since || core->now - core->synced_at > EARLIER_LIFE)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        if (pod->facts->committed && !pod->commit && pod->facts->bound_at &&
+        if (pod->facts->committed && !pod->binding.commit && pod->facts->bound_at &&
             pod->charge == CHARGE_ASSIGNED && core->newest - pod->facts->bound_at < age)
             age = core->newest - pod->facts->bound_at;
     if (age < FIRST_LIMIT)

@@ -47,14 +47,14 @@ static void announce(struct gang_core *core, struct gang *gang)
         return;
     }
     keep_end(core, gang);
-    gang->timed_out = false;
+    gang_timed_out(gang, false);
     if (gang->state == GANG_RECOVERING)
         begin_attempt(core, gang);
     else
         gang_enter(core, gang, GANG_PLANNED);
     gang_touch(core, gang);
     reason_set(gang, REASON_PLANNED, xstrdup(""));
-    free(STEAL(gang->pod_text));
+    pod_text_forget(gang);
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     steer_placed(core, gang);
@@ -105,7 +105,7 @@ static bool waits_still(struct gang_core *core, struct gang *gang)
 {
     if (!plan_waits_still(core, gang))
         return false;
-    gates_note(core, gang, shortage_code(&gang->full->fill.shortage));
+    gates_note(core, gang, shortage_code(&gang->marks.full->fill.shortage));
     return true;
 }
 
@@ -114,7 +114,7 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
 {
     if (!core->config.strict_order || !gang_heeds(core, gang) || gang->n_slots)
         return false;
-    gang->tried = core->clock;
+    plan_is_behind(core, gang);
     gates_note(core, gang, REASON_BEHIND);
     if (gang->state == GANG_PLANNED) /* it has lost the places it had */
         gang_enter(core, gang, gang_without_plan(gang));

@@ -17,7 +17,9 @@
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
+#include "gang/lifecycle/model_coverage.h"
 #include "gang/lifecycle/refused_unasked.h"
+#include "gang/messages/status_and_events.h"
 #include "gang/podgroup/pod_groups.h"
 
 static void join_gang(struct gang_core *core, struct pod *pod)
@@ -68,7 +70,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         }
         lose_slot(core, pod);
         charge(core, pod, node, CHARGE_ASSIGNED);
-        if (!pod->evicted)
+        if (!pod->binding.undone)
             timer_stop(core, pod_timer(pod, TIMER_RETRY));
         node_doubt(core, node);
     } else if (pod->slot && !pod_plannable(core, pod)) {
@@ -83,14 +85,6 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
                                           pod->gang, pod->facts, on));
 }
 
-/* What the API server has as status.nominatedNodeName, as far as we know. */
-static void note_nomination(struct pod *pod, const char *node)
-{
-    char *old = pod->nominated;
-    pod->nominated = xstrdup_null(node);
-    free(old);
-}
-
 /*
  * An event without a nomination may be older than our own write of one. It is not where the watch
  * has shown that nomination before, and nothing was written since: kube-scheduler has cleared it.
@@ -98,7 +92,7 @@ static void note_nomination(struct pod *pod, const char *node)
 static bool nomination_is_over(const struct pod *pod, const struct gang_pod_facts *old)
 {
     return old->nominated && str_eq(old->nominated, pod->nominated) && !pod->gang &&
-           list_empty(&pod->in_woken);
+           list_empty(&pod->wake.in_woken);
 }
 
 /* Nothing but room is between it and a node. */
@@ -121,10 +115,9 @@ static enum gang_happening news(const struct gang_pod_facts *old, const struct g
 
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
 {
-    struct gang_pod_facts *old = pod->facts;
     if (pod->gang)
-        happened(core, pod->gang, news(old, facts));
-    pod->facts = facts;
+        happened(core, pod->gang, news(pod->facts, facts));
+    struct gang_pod_facts *old = pod_says(core, pod, facts);
     if (!gang_ref_equal(&old->group, &facts->group)) {
         lose_slot(core, pod);
         leave_gang(core, pod);
@@ -147,21 +140,20 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
         nudge_arrived(core, pod);
     if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
-        pod->queued = core->now;
+        queue_joined(core, pod);
     overlook_seen(core, pod, old);
     if (facts->nominated || nomination_is_over(pod, old))
-        note_nomination(pod, facts->nominated);
+        nominated_to(pod, facts->nominated);
     nomination_note(core, pod);
     if (!gang_kvs_equal(&old->labels, &facts->labels))
-        pod->unshunned = 0;
+        shunned_anew(pod);
     if (!list_empty(&pod->in_shunning))
         shunning_begin(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
     set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
-    core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
     if (!str_eq(old->awaits_group, facts->awaits_group))
-        pod->told = REASON_NONE; /* of another sentence */
+        pod_told(pod, REASON_NONE); /* of another sentence */
     gang_pod_facts_free(old);
 }
 
@@ -173,7 +165,7 @@ void take_pod_gone(struct gang_core *core, struct pod *pod)
 
 void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
 {
-    map_remove(&core->gone_set, facts->uid); /* filter may have been ahead of the watch */
+    gone_forget(core, facts->uid); /* filter may have been ahead of the watch */
     usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
     core->newest = latest > core->newest ? latest : core->newest;
     struct pod *pod = pod_by_uid(core, facts->uid);
@@ -191,7 +183,7 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         settle_charge(core, pod);
         if (!core->synced && !pod->node)
             passing_inherited(core, pod);
-        if (pod->rejected && !pod->gang && !pod->node && !core->synced)
+        if (pod->queue.rejected && !pod->gang && !pod->node && !core->synced)
             starve(core, pod); /* what kept it out then may be gone */
     } else {
         bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
@@ -200,8 +192,8 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
         settle_charge(core, pod);
         if (pod->gang &&
             (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
-            pod->gang->retry = true;
-        if (pod->rejected && !was_single && for_itself(pod))
+            gang_plan_again(pod->gang);
+        if (pod->queue.rejected && !was_single && for_itself(pod))
             starve(core, pod); /* kept out for the gang it was to be a member of */
     }
     if (pod->gang)

@@ -23,7 +23,7 @@ static bool says_no_more(const struct turn *t, const struct turn *than)
  * muster wait for another. */
 static void note_turn(struct gang_core *core, const struct pod *pod)
 {
-    struct turn now = {pod->facts->priority, pod->queued, core->now};
+    struct turn now = {pod->facts->priority, pod->queue.joined, core->now};
     size_t n = 0;
     for (size_t i = 0; i < core->n_turns; i++)
         if (!says_no_more(&core->turns[i], &now))
@@ -40,7 +40,8 @@ static bool turn_has_passed(const struct gang_core *core, const struct pod *pod,
 {
     for (size_t i = 0; i < core->n_turns; i++) {
         const struct turn *t = &core->turns[i];
-        if (t->priority <= pod->facts->priority && t->queued > pod->queued && t->asked >= since)
+        if (t->priority <= pod->facts->priority && t->queued > pod->queue.joined &&
+            t->asked >= since)
             return true;
     }
     return false;
@@ -49,16 +50,14 @@ static bool turn_has_passed(const struct gang_core *core, const struct pod *pod,
 /* It asked about somebody, or wrote about the pod, since then; and it asks about nobody now. */
 static bool queue_is_idle(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
-    bool lives = core->asked_at >= since || pod->snubs;
+    bool lives = core->asked_at >= since || pod->queue.snubs;
     return lives && core->now - core->asked_at >= core->config.hold;
 }
 
 void overlook_asked(struct gang_core *core, struct pod *pod)
 {
     note_turn(core, pod);
-    pod->queued = core->now;
-    pod->asked = true;
-    pod->snubs = 0;
+    queue_asked(core, pod);
     pod->missed = false;
     overlook_end(core, pod);
 }
@@ -71,14 +70,14 @@ static void overlook(struct gang_core *core, struct pod *pod)
     happened(core, gang, HAPPENING_OVERLOOKED);
     core->stats.overlooked++;
     pod->overlooked = pod->missed = true;
-    pod->snubs = 0;
+    queue_snubs_over(pod);
     slot_release(core, pod->slot, REASON_REFUSED_BY_SCHEDULER);
     if (pod->nominated) /* for all that is known it sleeps again */
         pod_reject(core, pod, true);
     nominate(core, pod, NULL);
     timer_set(core, pod_timer(pod, TIMER_OVERLOOKED), core->now + gang_pause(core, gang));
     gang_failed(core, gang);
-    gang->retry = true;
+    gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
@@ -98,7 +97,7 @@ void overlook_end(struct gang_core *core, struct pod *pod)
     if (!pod->gang)
         return;
     happened(core, pod->gang, HAPPENING_MEMBER_CHANGED);
-    pod->gang->retry = true;
+    gang_plan_again(pod->gang);
     gang_touch(core, pod->gang);
 }
 
@@ -116,13 +115,11 @@ void overlook_seen(struct gang_core *core, struct pod *pod, const struct gang_po
     bool cleared = ours && !now->nominated, words = now->said != old->said;
     if (!cleared && !words)
         return;
-    if (pod->asked) { /* this came of that call */
-        pod->asked = false;
+    if (queue_wrote(pod)) /* this came of that call */
         return;
-    }
     if (!is_planned(pod) || now->node || !(cleared || now->said_alone))
         return;
-    if (pod->snubs++ && ours) {
+    if (queue_snubbed(pod) && ours) {
         overlook(core, pod);
     } else if (cleared) {
         pod_reject(core, pod, true);
@@ -135,10 +132,10 @@ void overlook_seen(struct gang_core *core, struct pod *pod, const struct gang_po
 static bool is_overlooked(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
-    if (!pod || !is_planned(pod) || pod->nudges || gate_is_closed(pod))
+    if (!pod || !is_planned(pod) || pod->queue.nudges || gate_is_closed(pod))
         return false; /* it may sleep, or not be in the queue yet */
-    usec_t since = pod->queued > slot->made ? pod->queued : slot->made;
-    usec_t wait = (pod->snubs ? 1 : UNASKED_HOLDS) * core->config.hold;
+    usec_t since = pod->queue.joined > slot->made ? pod->queue.joined : slot->made;
+    usec_t wait = (pod->queue.snubs ? 1 : UNASKED_HOLDS) * core->config.hold;
     if (pod->sent && wait < pod_busy_time(pod))
         wait = pod_busy_time(pod);
     return core->now - since >= wait &&

@@ -11,6 +11,7 @@
 #include "gang/cluster/objects.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
+#include "gang/cluster/volume_claims.h"
 #include "gang/lifecycle/backoff.h"
 #include "gang/lifecycle/commit.h"
 #include "gang/lifecycle/gate_lifting.h"
@@ -19,6 +20,7 @@
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/plan/plan.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/kept_room.h"
@@ -110,7 +112,8 @@ static void end_hope(struct gang_core *core, struct gang *gang)
 
 static void hope(struct gang_core *core, struct gang *gang)
 {
-    gang->retry |= !gang->hoping;
+    if (!gang->hoping)
+        gang_plan_again(gang);
     gang->hoping = true; /* all members may have been replaced since: then it is hoped for longer */
     timer_set(core, &gang->timers[TIMER_HOPE], end_of_hope(core, gang));
     fill_expected(core, gang);
@@ -118,7 +121,7 @@ static void hope(struct gang_core *core, struct gang *gang)
         timer_stop(core, &gang->timers[TIMER_BACKOFF]); /* those that backed off are not these */
         gang_enter(core, gang, GANG_ASSEMBLING);
     } else if (gang_lacks(core, gang, STAGE_PLANNED) > 0) {
-        gang->retry = true; /* a slot was lost, or needed rose */
+        gang_plan_again(gang); /* a slot was lost, or needed rose */
     }
 }
 
@@ -150,7 +153,7 @@ static bool has_pinned(const struct gang *gang)
 static void unpin_members(struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        free(STEAL(pod->pinned));
+        claims_unpin(pod);
 }
 
 static void begin_waiting(struct gang_core *core, struct gang *gang)
@@ -190,12 +193,12 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
 static void starve_later(struct gang_core *core, struct gang *gang)
 {
     gang_count(core, gang);
-    gang->capped = false;
+    gang_capped(gang, false);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (!pod->rejected || pod->slot || !pod_plannable(core, pod))
+        if (!pod->queue.rejected || pod->slot || !pod_plannable(core, pod))
             continue;
         if (unit_at_maximum(pod->unit))
-            gang->capped = true;
+            gang_capped(gang, true);
         else
             starve(core, pod);
     }
@@ -208,14 +211,13 @@ static void place(struct gang_core *core, struct gang *gang)
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     end_hope(core, gang);
     evidence_forget(core, gang);
-    gang->timed_out = false;
-    gang->backoffs = 0;
-    gang->last_failure = 0;
+    gang_timed_out(gang, false);
+    backoff_end(gang);
     gang_enter(core, gang, GANG_PLACED);
     reason_set(gang, REASON_PLACED, xstrdup(""));
     if (!gang->ever_placed)
         tell_placed(core, gang);
-    gang->ever_placed = true;
+    gang_placed_once(gang, true);
     /* Extras: those at bind join, those on their way keep their place for a while, those that
      * were rejected pass singly now, and nothing else would wake them. */
     bind_held(core, gang);
@@ -289,8 +291,9 @@ static void evict_commit(struct gang_core *core, struct gang *gang)
 {
     int n = 0;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        bool its = pod->commit && pod->commit == gang->commits && pod->charge == CHARGE_ASSIGNED;
-        if (!its || pod->evicted || !pod->facts->controlled || !pod_counts(pod))
+        bool its = pod->binding.commit && pod->binding.commit == gang->commits &&
+                   pod->charge == CHARGE_ASSIGNED;
+        if (!its || pod->binding.undone || !pod->facts->controlled || !pod_counts(pod))
             continue;
         n++;
         evict(core, pod);
@@ -322,7 +325,7 @@ static void recover(struct gang_core *core, struct gang *gang)
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     timer_stop(core, &gang->timers[TIMER_BACKOFF]);
     gang_enter(core, gang, GANG_RECOVERING);
-    gang->retry = true;
+    gang_plan_again(gang);
     begin_waiting(core, gang);
     if (gang->n_slots || has_pinned(gang))
         begin_attempt(core, gang);
@@ -337,10 +340,10 @@ static void wait_for_plan(struct gang_core *core, struct gang *gang, const struc
     if (gang->state == GANG_ASSEMBLING || gang->state == GANG_DONE || gang->state == GANG_PLACED ||
         gang->state == GANG_COMMITTING) {
         gang_enter(core, gang, GANG_WAITING);
-        gang->retry = true;
+        gang_plan_again(gang);
     }
     if (gang->n_slots && gang->n_slots < t->plannable)
-        gang->retry = true; /* a slot was lost, or a member came: complete the plan */
+        gang_plan_again(gang); /* a slot was lost, or a member came: complete the plan */
 }
 
 /* A member that would need a place, and of which muster does not know where it may go. */
@@ -394,7 +397,7 @@ static void review_unplaced(struct gang_core *core, struct gang *gang, const str
         recover(core, gang);
     } else if (!some && gang->state == GANG_RECOVERING) { /* the bound ones are gone again */
         gang_enter(core, gang, gang->n_slots ? GANG_PLANNED : GANG_WAITING);
-        gang->retry = true;
+        gang_plan_again(gang);
     }
 }
 
@@ -413,7 +416,7 @@ static void finish(struct gang_core *core, struct gang *gang)
     timer_stop(core, &gang->timers[TIMER_NOTICE]);
     end_hope(core, gang);
     plan_drop(core, gang, REASON_SLOT_MOVED);
-    gang->ever_placed = true;
+    gang_placed_once(gang, true);
     gang_enter(core, gang, GANG_DONE);
     reason_set(gang, REASON_PLACED, xstrdup(""));
 }
@@ -436,7 +439,8 @@ static void review_priority(struct gang_core *core, struct gang *gang)
     int32_t priority = core->config.trust_group_priority ? own : pods;
     if (priority != gang->priority || own != gang->own_priority)
         keep_moved(core, gang);
-    gang->retry |= pods > gang->pod_priority && core->n_promised; /* fewer are before it */
+    if (pods > gang->pod_priority && core->n_promised) /* fewer are before it */
+        gang_plan_again(gang);
     gang->priority = priority;
     gang->own_priority = own;
     gang->pod_priority = pods;
@@ -460,7 +464,7 @@ static void review(struct gang_core *core, struct gang *gang)
     if (gang->state == GANG_DONE && gang->ever_placed && t->succeeded == t->members)
         return; /* finished pods are cleaned up: it stays Done until a new member comes */
     if (t->bound == 0 && t->binding == 0)
-        gang->ever_placed = false; /* a new run under the same PodGroup */
+        gang_placed_once(gang, false); /* a new run under the same PodGroup */
     bool whole = is_whole(core, gang);
     if (whole && t->members > 0 && t->succeeded == t->members) {
         finish(core, gang);
@@ -483,12 +487,12 @@ static void review(struct gang_core *core, struct gang *gang)
 bool review_touched(struct gang_core *core)
 {
     bool any = false;
-    list_for_each (gang, &core->touched, struct gang, in_touched) {
-        if (!gang->stale)
+    list_for_each (gang, &core->touched, struct gang, marks.in_touched) {
+        if (!gang->marks.stale)
             continue;
         any = true;
         review(core, gang);
-        gang->stale = false;
+        gang_reviewed(gang);
     }
     return any;
 }
@@ -506,9 +510,8 @@ static void pause_attempts(struct gang_core *core, struct gang *gang)
     plan_drop(core, gang, gang->reason.code);
     unpin_members(gang);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
-    gang->retry = false;
-    /* Its own release is no reason to try again. */
-    gang->tried = had_room ? UINT64_MAX : core->clock;
+    gang_plan_begins(gang);
+    plan_is_not_due(core, gang, had_room);
     timer_set(core, &gang->timers[TIMER_BACKOFF], core->now + gang_pause(core, gang));
 }
 
@@ -530,7 +533,7 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     if (recovering) { /* a part of it is bound: it does not begin anew */
         pause_attempts(core, gang);
     } else {
-        gang->timed_out = true;
+        gang_timed_out(gang, true);
         back_off(core, gang);
     }
     tell_event(core, gang, true, "Timeout", gang->reason.text);
@@ -547,7 +550,8 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_FIRST] = HAPPENING_LOOK_AGAIN,     [TIMER_FAMILY] = HAPPENING_FAMILY,
     };
     usec_t again = gang->tried_at + core->config.text_refresh;
-    if (kind == TIMER_REFRESH && gang->full && again > core->now) { /* it was looked at since */
+    if (kind == TIMER_REFRESH && gang->marks.full &&
+        again > core->now) { /* it was looked at since */
         timer_set(core, &gang->timers[kind], again);
         return;
     }
@@ -564,28 +568,29 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     case TIMER_BACKOFF:
         if (gang->state == GANG_BACKED_OFF)
             gang_enter(core, gang, GANG_WAITING);
-        gang->retry = true;
+        gang_plan_again(gang);
         break;
     case TIMER_HOLD:
         hold_timer_fired(core, gang);
         break;
     case TIMER_EVIDENCE:
-        gang->retry = true;
+        gang_plan_again(gang);
         evidence_arm(core, gang);
         break;
     case TIMER_STARVE:
-        gang->starved = gang->retry = true;
+        gang->starved = true;
+        gang_plan_again(gang);
         break;
     case TIMER_REFRESH:
-        gang->retry |= gang->state == GANG_WAITING; /* beside what this step has brought */
+        if (gang->state == GANG_WAITING) /* beside what this step has brought */
+            gang_plan_again(gang);
         break;
     case TIMER_EXTRAS:
         if (passes_singly(gang))
             slots_release(core, gang, REASON_SLOT_MOVED); /* nobody came for them */
         break;
     case TIMER_FIRST:
-        gang->first = false;
-        keep_moved(core, gang);
+        first_over(core, gang);
         break;
     case TIMER_NOTICE:
         tell_members(core, gang);

@@ -74,21 +74,21 @@ void steer(struct gang_core *core, struct pod *pod)
         return; /* with its gate, see gate_lifting.c */
     /* Nominated elsewhere, by an earlier life: kube-scheduler would keep that room for it. */
     bool astray = pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
-    if (pod->rejected || astray) {
+    if (pod->queue.rejected || astray) {
         nominate(core, pod, pod->slot->node);
         return;
     }
-    if (pod->sent || !list_empty(&pod->in_unasked) || !is_worth_steering(core))
+    if (pod->sent || !list_empty(&pod->wake.in_unasked) || !is_worth_steering(core))
         return;
-    pod->steer_at = core->now + (core->config.steering == GANG_STEER_AUTO ? STEER_DELAY : 0);
-    list_push(&core->unasked, &pod->in_unasked);
+    pod->wake.steer_at = core->now + (core->config.steering == GANG_STEER_AUTO ? STEER_DELAY : 0);
+    list_push(&core->wake.unasked, &pod->wake.in_unasked);
 }
 
 /* When the pod may be steered: in its time, and as fast as others allow. */
 static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
 {
-    bool waits = !core->steer_left && pod->steer_at < core->steer_next;
-    return waits ? core->steer_next : pod->steer_at;
+    bool waits = !core->wake.steer_left && pod->wake.steer_at < core->wake.steer_next;
+    return waits ? core->wake.steer_next : pod->wake.steer_at;
 }
 
 /* Where the first member at bind is enough, kube-scheduler is not asked about the others. Members
@@ -106,20 +106,20 @@ void steer_unasked(struct gang_core *core)
 {
     const struct gang *last = NULL;
     bool express = false;
-    list_for_each_safe (pod, &core->unasked, struct pod, in_unasked) {
+    list_for_each_safe (pod, &core->wake.unasked, struct pod, wake.in_unasked) {
         usec_t due = steer_due(core, pod);
         if (due > core->now) {
-            timer_set(core, &core->steer, due);
+            timer_set(core, &core->due.steer, due);
             break;
         }
-        list_remove(&pod->in_unasked);
+        list_remove(&pod->wake.in_unasked);
         if (!pod->slot || pod->sent || needs_no_steering(core, pod->gang, &last, &express))
             continue;
-        if (core->steer_next <= core->now) {
-            core->steer_next = core->now + STEER_PAUSE;
-            core->steer_left = STEERS_AT_ONCE;
+        if (core->wake.steer_next <= core->now) {
+            core->wake.steer_next = core->now + STEER_PAUSE;
+            core->wake.steer_left = STEERS_AT_ONCE;
         }
-        core->steer_left--;
+        core->wake.steer_left--;
         nominate(core, pod, pod->slot->node);
     }
 }
@@ -131,33 +131,38 @@ void steer_unasked(struct gang_core *core)
  */
 void wake_timer_fired(struct gang_core *core)
 {
-    if (!core->wake_look || core->wake_look > core->now)
+    if (!core->wake.look || core->wake.look > core->now)
         return; /* the rest of a round */
-    core->wake_look = 0;
-    core->wake_again = true;
-    list_for_each_safe (pod, &core->woken, struct pod, in_woken) {
-        if (pod->woken_at + WAKE_AGAIN > core->now)
+    core->wake.look = 0;
+    core->wake.again = true;
+    list_for_each_safe (pod, &core->wake.woken, struct pod, wake.in_woken) {
+        if (pod->wake.at + WAKE_AGAIN > core->now)
             break;
-        list_remove(&pod->in_woken);
+        list_remove(&pod->wake.in_woken);
         if (!pod->node && !pod->promised)
             nominate(core, pod, NULL);
     }
 }
 
+void woken_end(struct pod *pod)
+{
+    list_remove(&pod->wake.in_woken);
+}
+
 /* The next look at those that were woken, unless one is due already. */
 static void arm_wake(struct gang_core *core)
 {
-    if (!core->wake_look && !list_empty(&core->woken))
-        core->wake_look =
-            CONTAINER_OF(core->woken.next, struct pod, in_woken)->woken_at + WAKE_AGAIN;
-    if (core->wake_look && !core->wake.node.pos)
-        timer_set(core, &core->wake, core->wake_look > core->now ? core->wake_look : core->now);
+    if (!core->wake.look && !list_empty(&core->wake.woken))
+        core->wake.look =
+            CONTAINER_OF(core->wake.woken.next, struct pod, wake.in_woken)->wake.at + WAKE_AGAIN;
+    if (core->wake.look && !core->due.wake.node.pos)
+        timer_set(core, &core->due.wake, core->wake.look > core->now ? core->wake.look : core->now);
 }
 
 /* Those that were sent to nodes for older news do not count any more. */
 static void forget_sent(struct gang_core *core)
 {
-    list_for_each_safe (node, &core->sent, struct node, in_sent) {
+    list_for_each_safe (node, &core->wake.sent, struct node, in_sent) {
         node->n_woken = 0;
         list_remove(&node->in_sent);
         node_moved(core, node);
@@ -167,14 +172,15 @@ static void forget_sent(struct gang_core *core)
 /* The same news, or the next. */
 static bool round_begins(struct gang_core *core)
 {
-    if (core->starved_tried == core->freed && !core->wake_again)
+    if (core->starved_tried == core->marks.freed && !core->wake.again)
         return false;
-    if (core->round_freed != core->freed || core->wake_again) {
-        core->wake_round++;
+    if (core->wake.round_freed != core->marks.freed || core->wake.again) {
+        core->wake.round++;
         forget_sent(core);
     }
-    core->round_freed = core->starved_tried = core->freed;
-    core->wake_again = false;
+    core->wake.round_freed = core->marks.freed;
+    starved_looked(core);
+    core->wake.again = false;
     return true;
 }
 
@@ -200,7 +206,7 @@ void nudge_timer_fired(struct gang_core *core, struct pod *pod)
         nominate(core, pod, pod->slot->node);
     } else if (waits_alone(pod)) {
         starve(core, pod);
-        core->wake_again = true;
+        core->wake.again = true;
     }
 }
 
@@ -232,21 +238,21 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     w->looks -= core->work - work;
     count(&w->looks_of, pod, core->work - work);
     if (!node) {
-        pod->shape->starved_full = core->wake_round;
+        pod->shape->starved_full = core->wake.round;
         return;
     }
     node->n_woken++;
     if (list_empty(&node->in_sent))
-        list_push(&core->sent, &node->in_sent);
+        list_push(&core->wake.sent, &node->in_sent);
     node_moved(core, node);
-    pod->woken = core->wake_round;
-    list_remove(&pod->in_starved);
-    list_remove(&pod->in_woken);
-    list_push(&core->woken, &pod->in_woken);
-    pod->woken_at = core->now;
+    pod->wake.round = core->wake.round;
+    starve_end(pod);
+    list_remove(&pod->wake.in_woken);
+    list_push(&core->wake.woken, &pod->wake.in_woken);
+    pod->wake.at = core->now;
     nominate(core, pod, node);
-    if (!core->wake_look)
-        core->wake_look = core->now + WAKE_AGAIN;
+    if (!core->wake.look)
+        core->wake.look = core->now + WAKE_AGAIN;
     count(&w->by_ns, pod, 1);
     w->left--;
 }
@@ -274,12 +280,12 @@ static bool had_share(struct wakes *w, const struct pod *pod)
 static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 {
     bool more = false;
-    list_for_each_safe (pod, &core->starved, struct pod, in_starved) {
+    list_for_each_safe (pod, &core->starved, struct pod, queue.in_starved) {
         if (!waits_alone(pod)) {
-            list_remove(&pod->in_starved);
+            starve_end(pod);
             continue;
         }
-        if (pod->shape->starved_full == core->wake_round || pod->woken == core->wake_round ||
+        if (pod->shape->starved_full == core->wake.round || pod->wake.round == core->wake.round ||
             is_at_maximum(core, pod))
             continue; /* woken for this news already, and refused all the same */
         if (in_shares && had_share(w, pod))
@@ -300,7 +306,7 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 void wake_starved(struct gang_core *core)
 {
     arm_wake(core);
-    if (list_empty(&core->starved) || core->now < core->wake_rest || !round_begins(core))
+    if (list_empty(&core->starved) || core->now < core->wake.rest || !round_begins(core))
         return;
     int64_t looks = core->config.plan_work / WAKE_WORK + 1;
     struct wakes w = {WAKES_PER_STEP, looks, looks / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
@@ -309,9 +315,9 @@ void wake_starved(struct gang_core *core)
     map_done(&w.by_ns);
     map_done(&w.looks_of);
     if (wakes_are_over(&w)) { /* the rest in a step of its own */
-        core->starved_tried = 0;
-        core->wake_rest = core->now + WAKE_PAUSE;
-        timer_set(core, &core->wake, core->wake_rest);
+        starved_again(core);
+        core->wake.rest = core->now + WAKE_PAUSE;
+        timer_set(core, &core->due.wake, core->wake.rest);
         return;
     }
     arm_wake(core);

@@ -19,6 +19,8 @@ void steer(struct gang_core *core, struct pod *pod);
 /* Nominates the members that are to be steered by now. */
 void steer_unasked(struct gang_core *core);
 void wake_starved(struct gang_core *core);
+/* Filter was asked about it, or it is on its way: it need not be woken again. */
+void woken_end(struct pod *pod);
 void wake_timer_fired(struct gang_core *core);
 void nudge_timer_fired(struct gang_core *core, struct pod *pod);
 

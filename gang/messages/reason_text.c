@@ -208,8 +208,8 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
     } else if (s->resource == -2) {
         buf_printf(b, "host ports of %s are taken", who);
     } else if (s->resource >= 0) {
-        put_amount(b, core->resources[s->resource], s->missing);
-        buf_printf(b, " short of %s", core->resources[s->resource]);
+        put_amount(b, core->resources.names[s->resource], s->missing);
+        buf_printf(b, " short of %s", core->resources.names[s->resource]);
         if (s->promised)
             buf_puts(b, "; kube-scheduler keeps room for pods that it has nominated");
     }
@@ -247,7 +247,7 @@ static void put_smaller(struct buf *b, const struct gang *gang, int room)
 /* "2 more nvidia.com/gpu on any of 3 nodes" */
 static void put_more(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
-    const char *resource = core->resources[s->resource];
+    const char *resource = core->resources.names[s->resource];
     if (s->n_able == 0) {
         buf_puts(b, "a node with ");
         put_amount(b, resource, s->amount);
@@ -369,28 +369,33 @@ char *reason_hold(const struct gang *gang, usec_t hold)
 /* A pause says nothing new about why the gang waits. */
 enum gang_reason_code reason_code_for_pod(const struct gang *gang)
 {
-    return gang->state == GANG_BACKED_OFF && gang->pod_text ? gang->pod_text_code
-                                                            : gang->reason.code;
+    return gang->state == GANG_BACKED_OFF && gang->pod_text.text ? gang->pod_text.code
+                                                                 : gang->reason.code;
 }
 
 /*
  * A new reason is said at once. New words for the same reason wait: a moment at first (members are
  * still being created, and the scheduler asks again soon), then longer and longer.
  */
+void pod_text_forget(struct gang *gang)
+{
+    free(STEAL(gang->pod_text.text));
+}
+
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
     if (!gang->reason.text[0]) /* nothing is known yet, and an empty refusal is none */
         return reason_call(core, REASON_NONE, gang, NULL, NULL);
-    bool new_code = !gang->pod_text || gang->pod_text_code != reason_code_for_pod(gang);
+    bool new_code = !gang->pod_text.text || gang->pod_text.code != reason_code_for_pod(gang);
     bool due =
-        gang->state != GANG_BACKED_OFF && core->now - gang->pod_text_at >= gang->pod_text_wait;
-    if (new_code || (due && strcmp(gang->pod_text, gang->reason.text) != 0)) {
-        free(gang->pod_text);
-        gang->pod_text = xstrdup(gang->reason.text);
-        gang->pod_text_code = gang->reason.code;
-        gang->pod_text_at = core->now;
-        usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text_wait * 2;
-        gang->pod_text_wait = wait < core->config.text_refresh ? wait : core->config.text_refresh;
+        gang->state != GANG_BACKED_OFF && core->now - gang->pod_text.at >= gang->pod_text.wait;
+    if (new_code || (due && strcmp(gang->pod_text.text, gang->reason.text) != 0)) {
+        free(gang->pod_text.text);
+        gang->pod_text.text = xstrdup(gang->reason.text);
+        gang->pod_text.code = gang->reason.code;
+        gang->pod_text.at = core->now;
+        usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text.wait * 2;
+        gang->pod_text.wait = wait < core->config.text_refresh ? wait : core->config.text_refresh;
     }
-    return fx_str(core, gang->pod_text);
+    return fx_str(core, gang->pod_text.text);
 }

@@ -85,16 +85,17 @@ static usec_t tell_group(struct gang_core *core, struct group *group)
 {
     struct gang_status s = group_status(group);
     uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
-    usec_t due = words != group->told_words       ? core->now
-                 : figures != group->told_figures ? group->told_at + FIGURES_INTERVAL
-                 : text != group->told_text       ? group->told_at + TEXT_INTERVAL
+    words = hash_u64(words, group->objects); /* another object of its name has heard nothing */
+    usec_t due = words != group->told.words       ? core->now
+                 : figures != group->told.figures ? group->told.at + FIGURES_INTERVAL
+                 : text != group->told.text       ? group->told.at + TEXT_INTERVAL
                                                   : USEC_NEVER;
     if (due > core->now)
         return due;
-    group->told_words = words;
-    group->told_figures = figures;
-    group->told_text = text;
-    group->told_at = core->now;
+    group->told.words = words;
+    group->told.figures = figures;
+    group->told.text = text;
+    group->told.at = core->now;
     struct gang_status kept = copied(core, s);
     fx_add(core, GANG_STATUS)->status = kept;
     return USEC_NEVER;
@@ -193,6 +194,11 @@ static bool reads_why(const struct gang *gang, const struct pod *pod)
 bool gang_has_plan(const struct gang *gang)
 {
     return gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots;
+}
+
+void pod_told(struct pod *pod, enum gang_reason_code code)
+{
+    pod->told = code;
 }
 
 void tell_members(struct gang_core *core, struct gang *gang)

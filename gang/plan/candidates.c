@@ -60,3 +60,8 @@ bool look_next(struct look *look)
     }
     return false;
 }
+
+void work_begin(struct gang_core *core)
+{
+    core->work = 0;
+}

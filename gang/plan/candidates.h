@@ -36,6 +36,8 @@ struct look {
 struct look look_begin(struct gang_core *core, const struct gang *gang, struct shape *shape,
                        const struct node *except);
 bool look_next(struct look *look);
+/* A step begins: looks at nodes are counted from here. */
+void work_begin(struct gang_core *core);
 /* The node speaks for its class. */
 static inline bool look_is_whole(const struct look *look)
 {

@@ -2,6 +2,7 @@
 #include "gang/plan/displace.h"
 
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/nominate.h"
 #include "gang/cluster/objects.h"
@@ -23,13 +24,13 @@ void slot_leave(struct gang_core *core, struct slot *slot)
     gang_touch(core, gang);
     slot_release(core, slot, REASON_SLOT_MOVED);
     if (!to) {
-        gang->retry = true; /* completed, or dropped as a whole, by the pass that follows */
+        gang_plan_again(gang); /* completed, or dropped as a whole, by the pass that follows */
     } else {
         slot = slot_add(core, gang, unit, shape, to);
         core->stats.slots_moved++;
         if (pod)
             slot_fill(core, slot, pod);
-        if (pod && (pod->rejected || pod->nominated))
+        if (pod && (pod->queue.rejected || pod->nominated))
             nominate(core, pod, to);
     }
     shape_unref(core, shape);
@@ -80,9 +81,8 @@ static void leave_unfit(struct gang_core *core, struct node *node)
 
 void slots_settle(struct gang_core *core)
 {
-    while (!list_empty(&core->doubted)) {
-        struct node *node = CONTAINER_OF(core->doubted.next, struct node, in_doubted);
-        list_remove(&node->in_doubted);
+    struct node *node;
+    while ((node = doubted_take(core)) != NULL) {
         leave_unfit(core, node);
         node_settle(core, node);
     }

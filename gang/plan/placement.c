@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/placement.h"
 
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/inter_pod.h"
 #include "gang/cluster/ledger.h"
 #include "gang/cluster/objects.h"
@@ -32,7 +34,7 @@ struct trial {
     size_t n_slots, cap;
     const struct pod *culprit; /* the first without a place */
     struct queue queue;        /* for the shape whose members are placed now */
-    uint64_t layout;           /* core->layout when it began */
+    uint64_t layout;           /* core->marks.layout when it began */
 };
 
 /* The one that needs more goes first. */
@@ -75,7 +77,7 @@ static int by_size(const void *a, const void *b)
 
 static struct trial trial_begin(struct gang_core *core, struct gang *gang)
 {
-    struct trial t = {.gang = gang, .layout = core->layout};
+    struct trial t = {.gang = gang, .layout = core->marks.layout};
     t.queue = (struct queue){.gang = gang, .reach = gang_reach(core, gang)};
     t.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *t.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -102,11 +104,11 @@ static bool one_shape(const struct trial *t)
 
 static struct node *next_node(struct gang_core *core, struct trial *t, struct shape *shape)
 {
-    if (shape->full == core->trial)
+    if (shape->full == core->trials)
         return NULL;
     struct node *node = queue_top(core, &t->queue, shape);
     if (!node)
-        shape->full = core->trial;
+        shape->full = core->trials;
     return node;
 }
 
@@ -139,7 +141,7 @@ static void take_back(struct gang_core *core, struct trial *t, size_t down_to)
     }
     queue_forget(&t->queue);
     if (down_to == 0)
-        core->layout = t->layout; /* everything is as it was */
+        layout_back(core, t->layout);
 }
 
 /* ---- choosing units ---- */
@@ -334,7 +336,7 @@ static void place_members(struct gang_core *core, struct trial *t, int *want, en
 /* To all members that are wanted, then to expected ones; true: it worked. */
 static bool place_needed(struct gang_core *core, struct trial *t, int want, enum way way)
 {
-    core->trial++;
+    core->trials++;
     t->culprit = NULL;
     queue_forget(&t->queue);
     place_members(core, t, &want, way, /* missed= */ false, /* of_any= */ false);
@@ -374,7 +376,7 @@ static void place_extras(struct gang_core *core, struct trial *t)
 {
     gang_count(core, t->gang);
     place_whole_units(core, t, t->gang->root);
-    core->trial++;
+    core->trials++;
     queue_forget(&t->queue);
     for (size_t i = 0; i < t->n; i++) {
         struct pod *pod = t->pods[i];
@@ -510,7 +512,7 @@ static bool is_known_full(const struct gang_core *core, const struct trial *t, i
                           struct shortage *ret)
 {
     const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    if (!is_plain(core, t) || shape->fill.layout != core->layout ||
+    if (!is_plain(core, t) || shape->fill.layout != core->marks.layout ||
         !reach_equal(core, &shape->fill.reach, &t->queue.reach) || want <= shape->fill.room)
         return false;
     *ret = shape->fill.shortage;
@@ -540,7 +542,7 @@ static void remember_full(struct gang_core *core, const struct trial *t, const s
     if (!shape->fill.version || shape->fill.room != want - s->lacks ||
         !same_words(&shape->fill.shortage, s))
         shape->fill.version = ++core->fills;
-    shape->fill.layout = core->layout;
+    shape->fill.layout = core->marks.layout;
     shape->fill.reach = t->queue.reach;
     shape->fill.room = want - s->lacks;
     shape->fill.shortage = *s;
@@ -551,19 +553,18 @@ static void remember_full(struct gang_core *core, const struct trial *t, const s
 static void note_full(const struct gang_core *core, const struct trial *t, int want)
 {
     const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    if (!is_plain(core, t) || shape->fill.layout != core->layout || shape->fill.shortage.kept)
+    if (!is_plain(core, t) || shape->fill.layout != core->marks.layout || shape->fill.shortage.kept)
         return;
-    t->gang->full = shape;
-    t->gang->full_version = shape->fill.version;
-    t->gang->full_want = want;
+    gang_is_full(t->gang, shape, shape->fill.version, want);
 }
 
 bool is_full_still(const struct gang_core *core, const struct gang *gang)
 {
-    const struct shape *shape = gang->full;
+    const struct shape *shape = gang->marks.full;
     struct reach reach = gang_reach(core, gang);
-    return shape && shape->fill.layout == core->layout &&
-           shape->fill.version == gang->full_version && gang->full_want > shape->fill.room &&
+    return shape && shape->fill.layout == core->marks.layout &&
+           shape->fill.version == gang->marks.full_version &&
+           gang->marks.full_want > shape->fill.room &&
            reach_equal(core, &shape->fill.reach, &reach);
 }
 
@@ -599,7 +600,7 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     int want = 0;
     bool done = false;
     *ret = (struct shortage){.room = -1};
-    gang->full = NULL;
+    gang_is_full(gang, NULL, 0, 0);
     forget_excluded(gang->root);
     gang_count(core, gang);
     struct trial t = trial_begin(core, gang);

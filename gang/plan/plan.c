@@ -34,7 +34,7 @@ enum gang_reason_code shortage_code(const struct shortage *s)
 static void plan_failed(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_failed++;
-    gang->tried = core->clock;
+    gang->tried = core->marks.clock;
     clear_nominations(core, gang); /* also those of an earlier life */
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
@@ -148,14 +148,15 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
 {
     struct outcome o = {.result = PLAN_UNTRIED};
     int slots = gang->n_slots;
-    bool news = !gang->retry || gang->step != core->steps || gang->tried < core->freed;
+    bool news =
+        !gang->marks.retry || gang->marks.step != core->steps || gang->tried < core->marks.freed;
     if (news && gang->state != GANG_COMMITTING)
         happened(core, gang, HAPPENING_ROOM_MORE);
-    gang->retry = false;
+    gang_plan_begins(gang);
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->hoping)
         return o; /* review() has said why */
     gang->tried_at = core->now;
-    gang->tried = core->clock;
+    gang->tried = core->marks.clock;
     core->planned_in = core->steps;
     o.below = below_min_resources(core, gang);
     bool free = !o.below.group;
@@ -182,8 +183,8 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
 
 void plan_failure_told(struct gang_core *core, struct gang *gang, const struct outcome *o)
 {
-    if (gang->full && asks_for_more(core, gang))
-        gang->full = NULL;
+    if (gang->marks.full && asks_for_more(core, gang))
+        gang_is_full(gang, NULL, 0, 0);
     keep_if_due(core, gang, &o->shortage, o->below.group != NULL);
 }
 
@@ -194,13 +195,24 @@ void plan_failure_told(struct gang_core *core, struct gang *gang, const struct o
  */
 bool plan_waits_still(struct gang_core *core, struct gang *gang)
 {
-    if (gang->retry || gang->starved || core->config.strict_order || !is_full_still(core, gang))
+    if (gang->marks.retry || gang->starved || core->config.strict_order ||
+        !is_full_still(core, gang))
         return false;
     happened(core, gang, HAPPENING_ROOM_MORE);
     core->stats.plans_failed++;
-    gang->tried = core->clock;
+    gang->tried = core->marks.clock;
     gang->tried_at = core->now;
     return true;
+}
+
+void plan_is_behind(const struct gang_core *core, struct gang *gang)
+{
+    gang->tried = core->marks.clock;
+}
+
+void plan_is_not_due(const struct gang_core *core, struct gang *gang, bool had_room)
+{
+    gang->tried = had_room ? UINT64_MAX : core->marks.clock;
 }
 
 /* ---- all gangs ---- */
@@ -213,7 +225,7 @@ static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
             return false;
         break;
     case GANG_COMMITTING:
-        return gang->retry && !gang->halted;
+        return gang->marks.retry && !gang->halted;
     case GANG_WAITING:
     case GANG_BACKED_OFF:
     case GANG_PLANNED:
@@ -224,9 +236,9 @@ static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
     }
     if (gang->halted)
         return false;
-    if (gang->retry)
+    if (gang->marks.retry)
         return true;
-    return !gang->n_slots && gang->tried < core->freed;
+    return !gang->n_slots && gang->tried < core->marks.freed;
 }
 
 static void add_due(const struct gang_core *core, struct due *due, struct gang *gang)
@@ -260,7 +272,7 @@ bool plan_leave(struct gang_core *core, const struct gang *gang)
     if (core->work < core->config.plan_work || core->planned_in != core->steps || begun)
         return false;
     if (!core->plans_left)
-        timer_set(core, &core->plan, core->now + 1);
+        timer_set(core, &core->due.plan, core->now + 1);
     core->plans_left = true;
     return true;
 }
@@ -269,15 +281,15 @@ bool plan_leave(struct gang_core *core, const struct gang *gang)
  * what makes a gang be tried again touches it. */
 void plans_due(struct gang_core *core, struct due *due)
 {
-    bool all = core->passed != core->freed || core->plans_left;
-    core->passed = core->freed;
+    bool all = core->passed != core->marks.freed || core->plans_left;
+    core->passed = core->marks.freed;
     core->plans_left = false;
     order_settle(core);
     if (all)
         list_for_each (gang, &core->open, struct gang, in_open)
             add_due(core, due, gang);
     else
-        list_for_each (gang, &core->touched, struct gang, in_touched)
+        list_for_each (gang, &core->touched, struct gang, marks.in_touched)
             add_due(core, due, gang);
     put_in_order(due);
 }

@@ -2,8 +2,8 @@
 /*
  * plan.h - which gangs are tried, in which order, and how one is tried.
  *
- * What makes a gang be tried again: capacity grew somewhere since it last failed (core->freed),
- * or something about the gang itself changed (gang->retry).
+ * What makes a gang be tried again: capacity grew somewhere since it last failed
+ * (core->marks.freed), or something about the gang itself changed (gang->retry).
  */
 #ifndef MUSTER_GANG_PLAN_PLAN_H
 #define MUSTER_GANG_PLAN_PLAN_H
@@ -36,6 +36,10 @@ void plan_failure_told(struct gang_core *core, struct gang *gang, const struct o
 enum gang_reason_code shortage_code(const struct shortage *s);
 /* It failed, and nothing that another gang has found out since says that it would not again. */
 bool plan_waits_still(struct gang_core *core, struct gang *gang);
+/* Its turn does not come before room grows: with strict order others are before it. */
+void plan_is_behind(const struct gang_core *core, struct gang *gang);
+/* It pauses. Where it had its places it lacks no room, and no room that grows ends the pause. */
+void plan_is_not_due(const struct gang_core *core, struct gang *gang, bool had_room);
 /* Gangs to be tried, each once. */
 struct due {
     struct gang **items;

@@ -11,13 +11,13 @@
 /* Keeps what the gang could use some day; false: it could not run on the empty cluster. */
 static bool keep_places(struct gang_core *core, struct gang *gang)
 {
-    core->keeper = gang;
+    kept_for(core, gang);
     if (place_some_day(core, gang, kept_forget, kept_add))
         return true;
     if (core->config.strict_order) /* what comes after it waits all the same */
         return true;
     kept_forget(core);
-    core->keeper = NULL;
+    kept_for(core, NULL);
     return false;
 }
 

@@ -30,6 +30,21 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
             promise_note(core, pod);
 }
 
+void gang_placed_once(struct gang *gang, bool was)
+{
+    gang->ever_placed = was;
+}
+
+void gang_timed_out(struct gang *gang, bool did)
+{
+    gang->timed_out = did;
+}
+
+void gang_capped(struct gang *gang, bool is)
+{
+    gang->capped = is;
+}
+
 enum gang_state gang_without_plan(const struct gang *gang)
 {
     return gang->hoping ? GANG_ASSEMBLING : GANG_WAITING;

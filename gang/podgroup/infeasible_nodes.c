@@ -29,7 +29,7 @@ bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
                       const struct shape *shape, const struct node *node)
 {
     const struct evidence *e = evidence_of(gang, shape);
-    if (!e || core->now >= e->until || node->changed > e->as_of)
+    if (!e || core->now >= e->until || node->marks.changed > e->as_of)
         return false;
     return node->id >= e->n_offered || !(e->offered[node->id / 64] >> node->id % 64 & 1);
 }
@@ -63,7 +63,7 @@ static void believe(struct gang_core *core, struct gang *gang, struct shape *sha
     free(e->offered);
     e->offered = offered;
     e->n_offered = core->n_ids;
-    e->as_of = core->clock;
+    e->as_of = core->marks.clock;
     e->until = core->now + usec_backoff(EVIDENCE_FIRST, EVIDENCE_LAST, e->strikes++);
     evidence_arm(core, gang);
 }

@@ -28,12 +28,17 @@ void kept_forget(struct gang_core *core)
     }
 }
 
+void kept_for(struct gang_core *core, struct gang *gang)
+{
+    core->keeper = gang;
+}
+
 void keep_end(struct gang_core *core, struct gang *gang)
 {
     if (core->keeper != gang)
         return;
     kept_forget(core);
-    core->keeper = NULL;
+    kept_for(core, NULL);
     room_grew(core); /* room for those that it kept out */
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/podgroup/order.h"
 
+#include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/objects.h"
 
 static int compare(int64_t a, int64_t b)
@@ -42,7 +43,7 @@ static int in_line(const struct gang *g, const struct gang *h)
 int by_order(const void *a, const void *b)
 {
     const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
-    int order = g->behind == h->behind ? 0 : by_merit(g->behind, h->behind);
+    int order = g->order.behind == h->order.behind ? 0 : by_merit(g->order.behind, h->order.behind);
     return order ? order : in_line(g, h);
 }
 
@@ -117,10 +118,10 @@ static void unsettle(struct gang_core *core, struct line *line)
 
 static void join(struct gang_core *core, struct gang *gang, struct line *line)
 {
-    gang->line = line;
-    gang->stands = standing_of(gang);
+    gang->order.line = line;
+    gang->order.stands = standing_of(gang);
     GROW(line->gangs, line->cap, line->n + 1);
-    gang->at = line->n;
+    gang->order.at = line->n;
     line->gangs[line->n++] = gang;
     unsettle(core, line);
 }
@@ -128,12 +129,12 @@ static void join(struct gang_core *core, struct gang *gang, struct line *line)
 /* The gap that it leaves is closed before the line is read again: many may leave at once. */
 static void leave(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->line)
+    if (!gang->order.line)
         return;
-    gang->line->gangs[gang->at] = NULL;
-    unsettle(core, gang->line);
-    gang->line = NULL;
-    gang->behind = gang;
+    gang->order.line->gangs[gang->order.at] = NULL;
+    unsettle(core, gang->order.line);
+    gang->order.line = NULL;
+    gang->order.behind = gang;
 }
 
 static void close_gaps(struct line *line)
@@ -144,7 +145,7 @@ static void close_gaps(struct line *line)
         if (!gang)
             continue;
         sorted += i < line->n_sorted;
-        gang->at = kept;
+        gang->order.at = kept;
         line->gangs[kept++] = gang;
     }
     line->n = kept;
@@ -175,8 +176,8 @@ static void settle(struct line *line)
     for (size_t i = 0; i < line->n; i++) {
         struct gang *gang = line->gangs[i];
         last = !last || by_merit(gang, last) > 0 ? gang : last;
-        gang->at = i;
-        gang->behind = last;
+        gang->order.at = i;
+        gang->order.behind = last;
     }
 }
 
@@ -185,24 +186,22 @@ static void settle(struct line *line)
 /* The gang is freed: until the line is settled, those behind it stand for themselves. */
 void order_forget(struct gang_core *core, struct gang *gang)
 {
-    struct line *line = gang->line;
+    struct line *line = gang->order.line;
     leave(core, gang);
     if (line)
         close_gaps(line);
     for (size_t i = 0; line && i < line->n; i++)
-        if (line->gangs[i]->behind == gang)
-            line->gangs[i]->behind = line->gangs[i];
-    list_remove(&gang->in_noted);
+        if (line->gangs[i]->order.behind == gang)
+            line->gangs[i]->order.behind = line->gangs[i];
 }
 
 void order_settle(struct gang_core *core)
 {
-    while (!list_empty(&core->noted)) {
-        struct gang *gang = CONTAINER_OF(core->noted.next, struct gang, in_noted);
-        list_remove(&gang->in_noted);
+    struct gang *gang;
+    while ((gang = noted_take(core)) != NULL) {
         struct line *line = stands_in_line(gang) ? line_get(core, gang->head->ref.ns) : NULL;
         struct standing now = standing_of(gang);
-        if (line == gang->line && (!line || standing_equal(&now, &gang->stands)))
+        if (line == gang->order.line && (!line || standing_equal(&now, &gang->order.stands)))
             continue;
         leave(core, gang);
         if (line)
@@ -229,12 +228,12 @@ void order_done(struct gang_core *core)
 static int check_gang(const struct gang *gang, struct err *err)
 {
     struct standing now = standing_of(gang);
-    if (!gang->line == stands_in_line(gang))
+    if (!gang->order.line == stands_in_line(gang))
         return err_set(err, ERR_INTERNAL, "gang %s: %s the line of its namespace", gang->head->key,
-                       gang->line ? "still stands in" : "does not stand in");
-    if (gang->line ? strcmp(gang->line->ns, gang->head->ref.ns) != 0 ||
-                         !standing_equal(&now, &gang->stands)
-                   : gang->behind != gang)
+                       gang->order.line ? "still stands in" : "does not stand in");
+    if (gang->order.line ? strcmp(gang->order.line->ns, gang->head->ref.ns) != 0 ||
+                               !standing_equal(&now, &gang->order.stands)
+                         : gang->order.behind != gang)
         return err_set(err, ERR_INTERNAL, "gang %s: stands where it stood before it changed",
                        gang->head->key);
     return 0;
@@ -247,7 +246,7 @@ static int check_line(const struct line *line, struct err *err)
         if (before && (in_line(before, gang) >= 0 || by_order(&before, &gang) >= 0))
             return err_set(err, ERR_INTERNAL, "gang %s is not behind %s", gang->head->key,
                            before->head->key);
-        if (by_merit(gang->behind, gang) < 0)
+        if (by_merit(gang->order.behind, gang) < 0)
             return err_set(err, ERR_INTERNAL, "gang %s comes earlier than by its own merit",
                            gang->head->key);
     }

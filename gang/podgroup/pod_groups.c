@@ -3,8 +3,10 @@
 
 #include "gang/bounds.h"
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/kube_queue.h"
 #include "gang/cluster/nominated_pods.h"
 #include "gang/cluster/objects.h"
+#include "gang/cluster/pod_binding.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
@@ -43,10 +45,10 @@ static struct gang *gang_new(struct gang_core *core, struct group *head)
     list_init(&gang->groups);
     list_init(&gang->members);
     list_init(&gang->slots);
-    list_init(&gang->in_touched);
+    list_init(&gang->marks.in_touched);
     list_init(&gang->in_open);
-    list_init(&gang->in_noted);
-    gang->behind = gang;
+    list_init(&gang->marks.in_noted);
+    gang->order.behind = gang;
     for (int i = 0; i < GANG_TIMERS; i++) {
         gang->timers[i].kind = (enum timer_kind)i;
         gang->timers[i].owner = gang;
@@ -66,7 +68,8 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     evidence_forget(core, gang);
     keep_end(core, gang);
     order_forget(core, gang);
-    list_remove(&gang->in_touched);
+    list_remove(&gang->marks.in_touched);
+    list_remove(&gang->marks.in_noted);
     list_remove(&gang->in_open);
     list_remove(&gang->in_core);
     core->n_gangs--;
@@ -74,7 +77,7 @@ static void gang_free(struct gang_core *core, struct gang *gang)
     free(gang->invalid);
     free(gang->reason.text);
     free(gang->reason.help);
-    free(gang->pod_text);
+    free(gang->pod_text.text);
     free(gang);
 }
 
@@ -196,7 +199,7 @@ static void resettle(struct gang_core *core, struct gang *gang)
         pod->unit = unit_of_pod(pod->group, pod->facts);
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
         if (slot->pod)
-            slot->unit = slot->pod->unit;
+            slot_recount(slot);
         else
             slot_release(core, slot, REASON_SLOT_MOVED);
     }
@@ -227,7 +230,7 @@ static void build_tree(struct gang_core *core, struct gang *gang)
     }
     /* minMember 0 asks for nothing together: a gang of one, and the others are extras. */
     if (unit_needs(gang->root) == 0)
-        gang->root->min_pods = 1;
+        unit_needs_one(gang->root);
     resettle(core, gang);
 }
 
@@ -343,9 +346,10 @@ static void move_members(struct gang_core *core, struct group *group, struct gan
             list_remove(&pod->in_gang);
             list_push(&to->members, &pod->in_gang);
             pod->gang = to;
-            to->capped |= pod->rejected; /* the old gang refused it */
+            if (pod->queue.rejected) /* the old gang refused it */
+                gang_capped(to, true);
             promise_note(core, pod);
-            pod->commit = 0; /* no commit of that gang */
+            binding_of_no_commit(pod);
         }
 }
 
@@ -384,7 +388,7 @@ static void settle_gang(struct gang_core *core, struct gang *gang)
     if (!gang->over)
         trim(core, gang);
     keep_moved(core, gang);
-    gang->retry = true;
+    gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
@@ -566,9 +570,11 @@ static void note_kin(struct gang_core *core, struct group *group)
 /* What was decided for, and told to, one PodGroup object does not bind the next of its name. */
 static void forget_object(struct group *group)
 {
-    group->told_words = group->told_figures = group->told_text = 0;
-    if (group->gang->head == group)
-        group->gang->ever_placed = group->gang->timed_out = false;
+    group->objects++;
+    if (group->gang->head != group)
+        return;
+    gang_placed_once(group->gang, false);
+    gang_timed_out(group->gang, false);
 }
 
 /* So many of those that name a group are told that it came: no bundle has more. */
@@ -601,7 +607,7 @@ static void set_facts(struct gang_core *core, struct group *group, struct gang_g
     free(near.items);
     tell_namers(core, group);
     gang_group_facts_free(old);
-    core->starved_tried = 0; /* there may be room for later members that were kept out */
+    starved_again(core); /* there may be room for later members that were kept out */
     gang_touch(core, group->gang);
 }
 
@@ -680,7 +686,7 @@ void group_add(struct gang_core *core, struct pod *pod)
     pod->unit = unit_of_pod(group, pod->facts);
     list_push(&gang->members, &pod->in_gang);
     labels_join(core, pod);
-    gang->retry = true;
+    gang_plan_again(gang);
     gang_touch(core, gang);
     group_declare(core, pod);
     family_recount(core, gang);
@@ -700,7 +706,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     promise_note(core, pod);
     pod->unit = NULL;
     unit_left(core, gang, unit);
-    gang->retry = true;
+    gang_plan_again(gang);
     gang_touch(core, gang);
     if (group->declarer == pod)
         redeclare(core, group);
@@ -715,9 +721,9 @@ void group_moved(struct gang_core *core, struct pod *pod)
     if (pod->unit == old)
         return;
     if (pod->slot)
-        pod->slot->unit = pod->unit;
+        slot_recount(pod->slot);
     unit_left(core, pod->gang, old);
-    pod->gang->retry = true;
+    gang_plan_again(pod->gang);
     gang_touch(core, pod->gang);
 }
 

@@ -56,6 +56,11 @@ struct unit *bundle_new(void)
     return unit_new(NULL, NULL);
 }
 
+void unit_needs_one(struct unit *unit)
+{
+    unit->min_pods = 1;
+}
+
 struct unit *bundle_free(struct unit *bundle)
 {
     if (bundle)

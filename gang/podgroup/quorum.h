@@ -19,6 +19,8 @@
 /* `bare`: without subgroups. */
 void units_build(struct group *group, bool bare);
 void units_free(struct group *group);
+/* Whatever its PodGroup says. */
+void unit_needs_one(struct unit *unit);
 struct unit *bundle_new(void);
 struct unit *bundle_free(struct unit *bundle);
 void unit_attach(struct unit *unit, struct unit *parent);

@@ -185,7 +185,7 @@ static void name_short(const struct look *l, struct gang_explained_shape *s)
     const struct sum *sum = need ? &l->sums[need - l->shape->needs] : NULL;
     if (!s->passing || !sum || sum->fit >= s->pods)
         return;
-    s->resource = l->core->resources[need->resource];
+    s->resource = l->core->resources.names[need->resource];
     s->each = need->amount;
     s->free = sum->free;
     s->largest = sum->largest;
@@ -350,7 +350,7 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
             h.gangs[i]->summed = 0;
     free(h.items);
     free(h.gangs);
-    x->held = core->resources[resource];
+    x->held = core->resources.names[resource];
 }
 
 /* Of the shape that is furthest from having room. */

@@ -18,8 +18,8 @@
 /* Sums recomputed from the lists of the node. */
 static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
 {
-    for (uint32_t r = 0; r < core->n_resources; r++) {
-        if (!core->resources[r])
+    for (uint32_t r = 0; r < core->resources.n; r++) {
+        if (!core->resources.names[r])
             continue;
         int64_t used = 0, reserved = 0;
         list_for_each (pod, &node->pods, struct pod, in_node)
@@ -32,13 +32,13 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
             return err_set(err, ERR_INTERNAL,
                            "node %s: %s used %" PRId64 " reserved %" PRId64
                            ", its pods and slots say %" PRId64 " and %" PRId64,
-                           node->name, core->resources[r], amount_of(&node->used, r),
+                           node->name, core->resources.names[r], amount_of(&node->used, r),
                            amount_of(&node->reserved, r), used, reserved);
         if (reserved && used + reserved > amount_of(&node->allocatable, r))
             return err_set(err, ERR_INTERNAL,
                            "I2: node %s: %s %" PRId64 " assigned and %" PRId64
                            " reserved of %" PRId64 " allocatable",
-                           node->name, core->resources[r], used, reserved,
+                           node->name, core->resources.names[r], used, reserved,
                            amount_of(&node->allocatable, r));
     }
     return 0;
@@ -53,7 +53,7 @@ static void count_names(size_t *users, const struct amounts *a)
 /* Each name is held by those that use it. */
 static int check_resources(const struct gang_core *core, struct err *err)
 {
-    cleanup_free size_t *users = xcalloc(core->n_resources + 1, sizeof *users);
+    cleanup_free size_t *users = xcalloc(core->resources.n + 1, sizeof *users);
     for (uint32_t r = 0; r < RES_FIRST_OTHER; r++)
         users[r] = 1; /* for good */
     map_for_each (e, &core->shapes) {
@@ -68,11 +68,11 @@ static int check_resources(const struct gang_core *core, struct err *err)
         count_names(users, &node->reserved);
         count_names(users, &node->kept);
     }
-    for (uint32_t r = 0; r < core->n_resources; r++)
-        if ((core->resources[r] != NULL) != (users[r] > 0) ||
-            (users[r] && users[r] != core->resource_users[r]))
+    for (uint32_t r = 0; r < core->resources.n; r++)
+        if ((core->resources.names[r] != NULL) != (users[r] > 0) ||
+            (users[r] && users[r] != core->resources.users[r]))
             return err_set(err, ERR_INTERNAL, "resource %u: %zu use it, counted as %zu", r,
-                           users[r], core->resource_users[r]);
+                           users[r], core->resources.users[r]);
     return 0;
 }
 
@@ -94,11 +94,11 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
 {
     const struct tally *t = gang_count(core, gang);
     int slots = 0, held = 0;
-    if (gang->step == core->steps && !core->stopping &&
-        !gang_table_allows(gang->began, gang->happened, gang->state))
+    if (gang->marks.step == core->steps && !core->stopping &&
+        !gang_table_allows(gang->marks.began, gang->marks.happened, gang->state))
         return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s by what happened (%x)",
-                       gang->head->key, gang_state_name(gang->began), gang_state_name(gang->state),
-                       gang->happened);
+                       gang->head->key, gang_state_name(gang->marks.began),
+                       gang_state_name(gang->state), gang->marks.happened);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         held += pod->held;
         if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))
@@ -197,7 +197,7 @@ static int check_batch(const struct gang_core *core, struct err *err)
     size_t refused = 0;
     map_for_each (e, &core->pods) {
         const struct pod *pod = e->value;
-        refused += pod->rejected && pod->refused;
+        refused += pod->queue.rejected && pod->queue.refused;
     }
     if (refused != core->n_refused)
         return err_set(err, ERR_INTERNAL, "%zu pods are refused, counted as %zu", refused,
@@ -205,7 +205,7 @@ static int check_batch(const struct gang_core *core, struct err *err)
     list_for_each (gang, &core->open, struct gang, in_open)
         if (core->synced && !core->stopping && gang->state == GANG_PLANNED && gang->n_held &&
             unit_lacks(gang->root, STAGE_AT_BIND) <= 0 &&
-            (!core->batch.node.pos || core->batch_end >= gang->timers[TIMER_HOLD].node.at))
+            (!core->due.batch.node.pos || core->batch_end >= gang->timers[TIMER_HOLD].node.at))
             return err_set(err, ERR_INTERNAL, "gang %s is complete at bind, and nobody commits it",
                            gang->head->key);
     return 0;

@@ -12,6 +12,7 @@
 #include "gang/cluster/objects.h"
 #include "gang/cluster/passed_nodes.h"
 #include "gang/cluster/pod_labels.h"
+#include "gang/cluster/pods.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signature_changes.h"
 #include "gang/cluster/timers.h"
@@ -28,6 +29,7 @@
 #include "gang/lifecycle/review.h"
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/plan/candidates.h"
 #include "gang/plan/displace.h"
 #include "gang/plan/plan.h"
 #include "gang/podgroup/order.h"
@@ -61,39 +63,32 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->gangs);
     list_init(&core->open);
     list_init(&core->touched);
+    list_init(&core->touched_later);
     list_init(&core->noted);
     list_init(&core->unsettled);
     list_init(&core->starved);
-    list_init(&core->woken);
-    list_init(&core->unasked);
-    list_init(&core->moved);
+    list_init(&core->wake.woken);
+    list_init(&core->wake.unasked);
+    list_init(&core->marks.moved);
     list_init(&core->bare);
     list_init(&core->kept);
-    list_init(&core->doubted);
-    list_init(&core->sent);
+    list_init(&core->marks.doubted);
+    list_init(&core->wake.sent);
     list_init(&core->passing);
-    list_init(&core->shunning);
+    list_init(&core->marks.shunning);
     list_init(&core->lone);
-    list_init(&core->stale_spaces);
-    core->told_gen = 1;
-    core->wake.kind = TIMER_WAKE;
-    core->steer.kind = TIMER_STEER;
-    core->plan.kind = TIMER_PLAN;
-    core->show.kind = TIMER_SHOW;
-    core->batch.kind = TIMER_BATCH;
-    core->labels.kind = TIMER_LABELS;
+    list_init(&core->spaces.stale);
+    core->labels.gen = 1;
+    core->due.wake.kind = TIMER_WAKE;
+    core->due.steer.kind = TIMER_STEER;
+    core->due.plan.kind = TIMER_PLAN;
+    core->due.show.kind = TIMER_SHOW;
+    core->due.batch.kind = TIMER_BATCH;
+    core->due.labels.kind = TIMER_LABELS;
     resource_ref(core, "pods"); /* for good: RES_PODS, RES_CPU, RES_MEMORY */
     resource_ref(core, "cpu");
     resource_ref(core, "memory");
     return core;
-}
-
-static void free_gone(struct gang_core *core)
-{
-    for (size_t i = 0; core->gone && i < GONE_MAX; i++)
-        free(core->gone[i]);
-    map_done(&core->gone_set);
-    free(core->gone);
 }
 
 struct gang_core *gang_core_free(struct gang_core *core)
@@ -105,7 +100,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     groups_drop(core);
     map_for_each (e, &core->nodes)
         node_drop(core, e->value);
-    free_gone(core);
+    gone_done(core);
     map_done(&core->pods);
     map_done(&core->names);
     map_done(&core->nodes);
@@ -256,7 +251,7 @@ static void step_filter(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = hear_filter(core, ev);
     if (!pod)
         return;
-    if (pod->gang && pod->gang->stale)
+    if (pod->gang && pod->gang->marks.stale)
         decide(core);
     answer_filter(core, pod, ev);
 }
@@ -290,33 +285,26 @@ static void answer_calls(struct gang_core *core, struct gang_event *events, size
 
 static void tell(struct gang_core *core)
 {
-    struct list left; /* to plan: how they stand is not known yet */
-    list_init(&left);
-    while (!list_empty(&core->touched)) {
-        struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, in_touched);
-        list_remove(&gang->in_touched);
+    struct gang *gang;
+    while ((gang = touched_take(core)) != NULL) {
         if (gang_sweep(core, gang) || !core->synced)
             continue;
-        if (plan_is_left(core, gang))
-            list_push(&left, &gang->in_touched);
+        if (plan_is_left(core, gang)) /* how it stands is not known yet */
+            touched_later(core, gang);
         else
             tell_status(core, gang);
         gates_of(core, gang);
     }
-    while (!list_empty(&left)) {
-        struct list *first = left.next;
-        list_remove(first);
-        list_push(&core->touched, first);
-    }
+    touched_return(core);
 }
 
 const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct gang_event *events,
                                     size_t n_events, size_t *ret_n)
 {
-    effects_clear(&core->fx);
+    effects_begin(core);
     core->now = now;
     core->steps++;
-    core->work = 0;
+    work_begin(core);
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
     fire_timers(core);

@@ -142,7 +142,7 @@ static void show_amount(const struct gang_core *core, uint32_t r, const int64_t 
                         gang_node_amount_fn *fn, void *arg)
 {
     if (amounts[0] || amounts[1] || amounts[2])
-        fn(arg, core->resources[r], amounts[0], amounts[1], amounts[2]);
+        fn(arg, core->resources.names[r], amounts[0], amounts[1], amounts[2]);
 }
 
 void gang_core_each_amount(const struct gang_core *core, const char *name, gang_node_amount_fn *fn,
@@ -180,7 +180,7 @@ static struct device_sum *sum_of(struct device_sums *s, const struct gang_core *
     for (size_t i = 0; i < s->n; i++)
         if (s->items[i].resource == r)
             return &s->items[i];
-    if (r < RES_FIRST_OTHER || !gang_is_device(core->resources[r]))
+    if (r < RES_FIRST_OTHER || !gang_is_device(core->resources.names[r]))
         return NULL;
     GROW(s->items, s->cap, s->n + 1);
     s->items[s->n] = (struct device_sum){.resource = r};

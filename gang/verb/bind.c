@@ -81,13 +81,10 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     open_call(core, pod, id);
     core->stats.holds++;
     core->last_hold = core->now;
-    pod->held = pod->sent = true;
-    pod->held_node = pod->slot->node->id;
+    hold_begin(pod);
     if (pod->facts->has_pvc &&
-        !claims_bound(pod)) { /* its volumes were prepared for that node before this call */
-        free(pod->pinned);
-        pod->pinned = xstrdup(pod->slot->node->name);
-    }
+        !claims_bound(pod)) /* its volumes were prepared for that node before this call */
+        claims_pin(pod, pod->slot->node);
     place_taken(core, gang);
     if (gang->n_held == 1)
         timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
@@ -99,10 +96,10 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
  * place among the held. */
 static bool may_hold(struct gang_core *core, struct pod *pod)
 {
-    pod->held = true;
+    hold_as_if(pod, true);
     bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0 ||
                      (core->config.express && !express_doubt(core, pod->gang));
-    pod->held = false;
+    hold_as_if(pod, false);
     int lacks = completes || pod->gang->places ? 0 : gang_lacks(core, pod->gang, STAGE_AT_BIND);
     return completes || places_book(core, pod->gang, lacks);
 }

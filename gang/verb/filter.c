@@ -26,7 +26,9 @@
 #include "gang/lifecycle/model_check.h"
 #include "gang/lifecycle/pod_update.h"
 #include "gang/lifecycle/refused_unasked.h"
+#include "gang/lifecycle/wake.h"
 #include "gang/messages/reason_text.h"
+#include "gang/messages/status_and_events.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
 #include "gang/podgroup/gang_state.h"
@@ -60,9 +62,9 @@ static void reply_one(struct gang_core *core, const struct gang_event *ev, uint3
 static void pod_has_no_node(struct gang_core *core, struct pod *pod)
 {
     if (!pod->node)
-        list_remove(&pod->in_shunning);
+        shunning_end(pod);
     pod_refuse(core, pod);
-    pod->sent = false;
+    on_its_way(pod, false);
 }
 
 /* No node: constant size, the reason on the first node offered. */
@@ -167,7 +169,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
         struct slot *mine = pod->slot;
         struct pod *sibling = slot->pod;
         slot_fill(core, slot, pod);
-        mine->pod = NULL;
+        slot_empty(mine);
         if (sibling)
             slot_fill(core, mine, sibling); /* an expected one stays of the same unit */
         if (sibling && sibling->nominated)
@@ -218,12 +220,11 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
 }
 
 /* The member can have its place given up and the needed set be complete all the same. */
-static bool is_extra(const struct gang_core *core, const struct gang *gang, struct pod *pod)
+static bool is_extra(const struct gang_core *core, const struct gang *gang, const struct pod *pod)
 {
-    struct slot *slot = STEAL(pod->slot);
-    bool without = gang_lacks(core, gang, STAGE_PLANNED) <= 0;
-    pod->slot = slot;
-    return without;
+    gang_count(core, gang);
+    unit_add_slots(pod->unit, -1);
+    return unit_lacks(gang->root, STAGE_PLANNED) <= 0;
 }
 
 /* The scheduler refuses the member its node; with a whole list, every node that is not offered. */
@@ -242,7 +243,7 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
         evidence_add(core, gang, pod->shape, ev->names, ev->n_names, node);
     else
         evidence_add_node(core, gang, pod->shape, node);
-    gang->retry = true;
+    gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
@@ -265,7 +266,7 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
     if (refused && heard) {
         believe(core, pod, ev, whole);
     } else if (!slot->steered) {
-        slot->steered = true;
+        slot_steer(slot);
         nominate(core, pod, slot->node);
     }
 }
@@ -287,9 +288,9 @@ static void vouch(struct gang_core *core, const struct pod *pod, const struct ga
         if (slot->shape != pod->shape)
             continue;
         if (offered_at(core, slot->node) >= 0)
-            slot->unoffered = false;
+            slot_vouch(slot, true);
         else if (!slot->pod || slot->pod == pod || !may_fill(slot->pod, slot->node))
-            slot->unoffered = true;
+            slot_vouch(slot, false);
     }
 }
 
@@ -305,7 +306,7 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
     pod->declined = tried && own_call && at < 0 ? tried->id + 1 : 0;
     if (at >= 0) {
         pod_reject(core, pod, false);
-        pod->sent = true;
+        on_its_way(pod, true);
         passing_to(core, pod, pod->slot->node);
         reply_one(core, ev, (uint32_t)at);
         return;
@@ -382,7 +383,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
         pod_refuse(core, pod);
         starve(core, pod);
     } else {
-        list_remove(&pod->in_starved);
+        starve_end(pod);
         passing_offered(core, pod, ev, judged.passed, judged.n_passed);
     }
 }
@@ -395,7 +396,7 @@ static void filter_later(struct gang_core *core, struct pod *pod, const struct g
         return;
     }
     reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
-    pod->gang->capped = true; /* review.c sees to it that it is woken */
+    gang_capped(pod->gang, true); /* review.c sees to it that it is woken */
 }
 
 /* ---- filter ---- */
@@ -471,7 +472,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
         reply_full(core, ev, pod);
     } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
-        pod->told = gang->pod_text_code;
+        pod_told(pod, gang->pod_text.code);
     }
 }
 
@@ -492,7 +493,7 @@ struct pod *hear_filter(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = called_pod(core, ev);
     if (!pod)
         return NULL;
-    list_remove(&pod->in_woken);
+    woken_end(pod);
     nudge_end(core, pod);
     passing_end(core, pod);
     if (pod->node || pod_is_finished(pod)) {

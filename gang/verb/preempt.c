@@ -40,7 +40,7 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
             kept[n++] = (uint32_t)i;
     struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
     if (pod) {
-        free(STEAL(pod->named));
+        nominated_by_kube(pod);
         promise_note(core, pod);
     }
     e->preempt.id = ev->id;

@@ -238,9 +238,9 @@ static void P06_a_waiting_list_learns_from_one_of_its_gangs(void **state)
         world_group(w, name, 2);
         world_members(w, name, 0, 2, 4);
     }
-    uint64_t trials = w->core->trial;
+    uint64_t trials = w->core->trials;
     world_pod_gone(w, "small"); /* helps nobody: the first finds out */
-    assert_int_equal(w->core->trial - trials, 1);
+    assert_int_equal(w->core->trials - trials, 1);
     assert_string_equal(
         world_reason(w, "g49"),
         "gang default/g49: 2 members needed, room for 0 (8 short of nvidia.com/gpu)");

@@ -202,7 +202,8 @@ static void check_namespaces(const struct world *w)
 {
     list_for_each (a, &w->core->gangs, struct gang, in_core)
         list_for_each (b, &w->core->gangs, struct gang, in_core)
-            if (a->line && a->line == b->line && a->own_priority > b->own_priority)
+            if (a->order.line && a->order.line == b->order.line &&
+                a->own_priority > b->own_priority)
                 assert_true(is_before(a, b));
 }
 

@@ -52,13 +52,13 @@ static void T11_names_that_nobody_uses_are_forgotten(void **state)
     (void)state;
     struct world *w = cluster();
     world_group(w, "g", 1);
-    size_t names = map_count(&w->core->resource_numbers), numbers = w->core->n_resources;
+    size_t names = map_count(&w->core->resources.numbers), numbers = w->core->resources.n;
     for (int i = 0; i < 10000; i++) {
         world_pod_set(w, asking("p", i % 2 ? "g" : NULL, i, i % 5 ? NULL : "n03"));
         world_pod_gone(w, "p");
     }
-    assert_int_equal(map_count(&w->core->resource_numbers), names);
-    assert_in_range(w->core->n_resources, numbers, numbers + 2);
+    assert_int_equal(map_count(&w->core->resources.numbers), names);
+    assert_in_range(w->core->resources.n, numbers, numbers + 2);
     world_free(w);
 }
 
@@ -66,7 +66,7 @@ static void T11_names_of_a_node_are_forgotten_with_it(void **state)
 {
     (void)state;
     struct world *w = cluster();
-    size_t names = map_count(&w->core->resource_numbers);
+    size_t names = map_count(&w->core->resources.numbers);
     for (int i = 0; i < 100; i++) {
         struct gang_node_facts *f = world_gpu_node("extra", 0);
         char resource[48];
@@ -74,9 +74,9 @@ static void T11_names_of_a_node_are_forgotten_with_it(void **state)
         gang_amounts_add(&f->allocatable, resource, 1);
         world_node_facts(w, f);
     }
-    assert_int_equal(map_count(&w->core->resource_numbers), names + 1);
+    assert_int_equal(map_count(&w->core->resources.numbers), names + 1);
     world_node_gone(w, "extra");
-    assert_int_equal(map_count(&w->core->resource_numbers), names);
+    assert_int_equal(map_count(&w->core->resources.numbers), names);
     world_free(w);
 }
 
@@ -168,7 +168,7 @@ static void T11_a_number_that_is_used_again_keeps_the_sums_right(void **state)
         world_pod_gone(w, "waits");
         assert_int_equal(world_used(w, "n01", GPU), 0);
     }
-    assert_in_range(w->core->n_resources, 4, 8);
+    assert_in_range(w->core->resources.n, 4, 8);
     world_free(w);
 }
 

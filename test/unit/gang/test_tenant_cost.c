@@ -313,7 +313,7 @@ static double news_cost(int pods, int nodes, bool members)
             least(best, step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node}));
     }
     size_t starved = 0;
-    list_for_each (pod, &s.core->starved, struct pod, in_starved)
+    list_for_each (pod, &s.core->starved, struct pod, queue.in_starved)
         starved++;
     assert_int_equal(starved, pods);
     end(&s);

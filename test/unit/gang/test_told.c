@@ -131,12 +131,12 @@ static void T16_a_full_table_is_shared_by_namespace(void **state)
         selecting_one(w, "evil", name, key);
         assert_int_equal(stops(w, name), 2);
     }
-    assert_int_equal(w->core->n_told, TOLD_MAX);
+    assert_int_equal(w->core->labels.n_told, TOLD_MAX);
     selecting_one(w, "evil", "more", "pool");
     assert_int_equal(stops(w, "more"), NODES); /* its own share is what is full */
     selecting_one(w, "good", "p", "pool");
     assert_int_equal(stops(w, "p"), 6);
-    assert_int_equal(w->core->n_told, TOLD_MAX);
+    assert_int_equal(w->core->labels.n_told, TOLD_MAX);
     size_t singly = 0;
     for (int i = 0; i < TOLD_MAX; i++) {
         char name[24];
@@ -176,7 +176,7 @@ static void T16_labels_that_nobody_asks_for_any_more_are_forgotten(void **state)
     world_wait(w, SECONDS(11));
     world_pod(w, "q", NULL, 1);
     assert_int_equal(stops(w, "o"), 1);
-    assert_int_equal(w->core->n_told, 0);
+    assert_int_equal(w->core->labels.n_told, 0);
     world_free(w);
 }
 

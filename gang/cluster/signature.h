@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * signature.h - scheduling signatures (struct shape): what kube-scheduler could tell pods apart by.
+ *
+ * Pods of one shape ask for the same and have the same rules about nodes, so one answer goes for
+ * all of them. A shape is made by pod_signature.c and lives while a pod, a slot or evidence holds
+ * it. Owned by the core; one thread. As in all objects of the core, the comment before some fields
+ * names the only file that writes them.
+ */
+#ifndef MUSTER_GANG_CLUSTER_SIGNATURE_H
+#define MUSTER_GANG_CLUSTER_SIGNATURE_H
+
+#include "base/list.h"
+#include "gang/gang.h"
+
+/* Resources by number; "pods" is a resource of which every pod needs one. */
+enum { RES_PODS, RES_CPU, RES_MEMORY, RES_FIRST_OTHER };
+#define RES_UNKNOWN UINT32_MAX /* of a name that nobody uses */
+
+struct need {
+    uint32_t resource;
+    int64_t amount; /* > 0 */
+};
+
+struct amounts {
+    struct need *items; /* by resource number, in order; what is not there is 0 */
+    size_t n, cap;
+};
+
+/* What shape_refusal() said of the nodes, for all shapes with the same rules about nodes and the
+ * same limits by volumes. */
+struct verdicts {
+    char *key;
+    size_t users; /* shapes */
+    struct verdict {
+        uint64_t gen;   /* of the node when it was asked; 0: not asked */
+        const char *no; /* NULL: the node will do */
+    } * by_id;
+    size_t n;
+};
+
+enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
+/* What somebody may count on, on a node: what is free, */
+struct reach {
+    bool heeds;  /* less what is kept for the gang that has waited too long (starvation.c), */
+    bool yields; /* less what is promised to pods of `priority` or more (nominated_pods.c), */
+    enum displace displace; /* and what slots have whose member is not at bind: those of gangs
+                             * below `priority`, or all */
+    int32_t priority;
+    const struct pod *self; /* what is promised to it is its own; NULL: nobody */
+};
+
+/* Why a plan failed, see placement.c. */
+struct shortage {
+    int room;                  /* needed members that have a place */
+    int lacks;                 /* those that have none */
+    int n_nodes;               /* that pass the rules of the culprit */
+    int n_able;                /* of these, those that could hold it if they were empty */
+    int ports;                 /* of these, those with a port conflict alone */
+    int resource;              /* the one most of them lack; -1: none, -2: host ports */
+    int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
+    bool refused;              /* nodes would do, but the scheduler refused them */
+    bool kept;                 /* nodes would do, but their room is kept for another gang */
+    bool promised;             /* nodes would do, but nominated pods have their room */
+    bool tied;                 /* its volumes are on one node */
+    int volumes;               /* nodes that pass the rules but for its volumes */
+    int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
+    bool strangers;            /* some of those that keep it apart are no siblings */
+    const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
+};
+
+struct shape {
+    /* cluster/pod_signature.c */
+    char *key;
+    struct need *needs;
+    size_t n_needs;
+    int device;                /* the resource number of its first device, or -1 */
+    bool ports;                /* has host ports */
+    bool apart, spread;        /* has anti-affinity, topology spread over hosts */
+    bool alone;                /* by its host ports or anti-affinity never two of it on one node */
+    bool limited;              /* its volumes can be used on some nodes only */
+    size_t base;               /* so much of the key is not about its volumes */
+    size_t users;              /* pods, slots and evidence that hold it */
+    struct verdicts *verdicts; /* of shapes with the same rules about nodes */
+
+    /* cluster/pods.c */
+    struct list pods; /* all pods of this shape */
+
+    /* cluster/node_labels.c */
+    struct shape_labels {
+        struct label_key **keys; /* labels of nodes that it asks for */
+        size_t n;
+        uint64_t gen; /* core->labels.gen when it asked; else it has to ask again */
+    } labels;
+    bool singly; /* it looks at each node */
+
+    /* cluster/inter_pod.c */
+    struct crowd *crowd; /* what its rules see on the nodes; NULL: not asked */
+
+    /* plan/placement.c */
+    uint64_t full; /* core->trials in which no node had room for it */
+    struct shape_fill {
+        uint64_t layout; /* core->marks.layout when it was tried; 0: never */
+        struct reach reach;
+        int room; /* for so many of it */
+        struct shortage shortage;
+        uint64_t version; /* a number for these words: others have another */
+    } fill;               /* what the last plain gang of it found out */
+
+    /* lifecycle/wake.c */
+    uint64_t starved_full; /* core->wake.round in which no node took a pod of it */
+};
+
+#endif
