@@ -150,6 +150,7 @@ struct gang_core {
         uint64_t freed;      /* clock when capacity last grew anywhere */
         uint64_t crowds;     /* counts changes of who is on a node */
         usec_t stirred;      /* when anything changed on any node */
+        bool paused;         /* a trial is open: what it does is no change */
         uint64_t layout;     /* a number for what is on the nodes now: never the same for another */
         uint64_t layouts;    /* such numbers given so far */
         bool bare;           /* a deleted node may be bare now */
@@ -214,7 +215,9 @@ struct gang_core {
 
     /* plan/placement.c */
     uint64_t trials; /* counts plans tried */
-    uint64_t fills;  /* versions of shapes' fill given so far */
+
+    /* plan/known_full.c */
+    uint64_t fills; /* versions of shapes' fill given so far */
 
     /* plan/candidates.c */
     int64_t work; /* of this step, in looks at nodes */

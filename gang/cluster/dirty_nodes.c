@@ -46,7 +46,7 @@ bool node_just_freed(const struct gang_core *core, const struct node *node)
 
 void node_may_be_bare(struct gang_core *core, const struct node *node)
 {
-    core->marks.bare |= !node->facts;
+    core->marks.bare |= !node->facts && !core->marks.paused;
 }
 
 void nodes_swept(struct gang_core *core)
@@ -81,7 +81,23 @@ void node_moved(struct gang_core *core, struct node *node)
 
 void node_stir(struct gang_core *core, struct node *node)
 {
-    node->marks.stirred = core->marks.stirred = core->now;
+    if (!core->marks.paused)
+        node->marks.stirred = core->marks.stirred = core->now;
+}
+
+void marks_pause(struct gang_core *core)
+{
+    core->marks.paused = true;
+}
+
+void marks_resume(struct gang_core *core)
+{
+    core->marks.paused = false;
+}
+
+void node_is_new(const struct gang_core *core, struct node *node)
+{
+    node->marks.freed = node->marks.changed = core->marks.clock;
 }
 
 void node_crowd(struct gang_core *core, struct node *node)

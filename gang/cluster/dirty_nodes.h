@@ -21,6 +21,11 @@ bool node_just_freed(const struct gang_core *core, const struct node *node);
 uint64_t clock_next(struct gang_core *core);
 /* Something about it changed that a rule looks at. */
 void node_stir(struct gang_core *core, struct node *node);
+/* What happens until marks_resume() is a trial, and stirs nothing. */
+void marks_pause(struct gang_core *core);
+void marks_resume(struct gang_core *core);
+/* Nobody has refused it yet. */
+void node_is_new(const struct gang_core *core, struct node *node);
 /* Something charged or reserved there is gone: a deleted node may be bare now, see nodes_sweep().
  */
 void node_may_be_bare(struct gang_core *core, const struct node *node);

@@ -190,6 +190,28 @@ void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enu
     charge(core, pod, node, how);
 }
 
+struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
+{
+    struct charge_place was = {pod->node, pod->charge, pod->in_node.next};
+    use(core, pod->node, pod->shape, -1);
+    list_remove(&pod->in_node);
+    pod->node->n_pods--;
+    node_joined(core, pod->node, pod->shape, -1);
+    pod->node = NULL;
+    pod->charge = CHARGE_NONE;
+    return was;
+}
+
+void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was)
+{
+    pod->node = was->node;
+    pod->charge = was->how;
+    use(core, pod->node, pod->shape, 1);
+    list_push(was->before, &pod->in_node);
+    pod->node->n_pods++;
+    node_joined(core, pod->node, pod->shape, 1);
+}
+
 void charge_stands(struct pod *pod)
 {
     pod->charge = CHARGE_ASSIGNED;

@@ -45,6 +45,14 @@ void node_joined(struct gang_core *core, struct node *node, const struct shape *
 /* The same once more, after its shape changed: it did not leave. left: node->left before. */
 void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
                  usec_t left);
+/* For a trial: takes the pod off its node, and puts it back where it stood among the others. */
+struct charge_place {
+    struct node *node;
+    enum charge how;
+    struct list *before;
+};
+struct charge_place charge_lift(struct gang_core *core, struct pod *pod);
+void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was);
 /* Its Binding was carried out. */
 void charge_stands(struct pod *pod);
 void uncharge(struct gang_core *core, struct pod *pod);

@@ -28,8 +28,7 @@ struct node_class {
     struct list in_bare; /* core->bare: it lost its last node in this step */
 };
 
-/* A node that was made is in no class yet; one that goes is in none any more. */
-void node_joins_classes(struct gang_core *core, struct node *node);
+/* A node that goes is in no class any more. */
 void node_leaves_classes(struct gang_core *core, struct node *node);
 void classes_settle(struct gang_core *core);
 void classes_sweep(struct gang_core *core);

@@ -372,6 +372,11 @@ void told_note(struct gang_core *core, struct node *node, const struct gang_kvs 
     core->labels.stale = true;
 }
 
+void told_like(struct node *node, const struct node *like)
+{
+    node->told = like->told;
+}
+
 /* Nodes may have come that make too many kinds, or gone with the last of some value. */
 void told_settle(struct gang_core *core)
 {

@@ -44,6 +44,8 @@ bool told_by(struct gang_core *core, struct shape *shape);
 void told_end(struct gang_core *core, struct shape *shape);
 /* The pod is of the shape now: it may ask for another namespace. */
 void told_join(struct shape *shape, const struct pod *pod);
+/* The node has the labels of another one. */
+void told_like(struct node *node, const struct node *like);
 /* The node has these labels now instead of those; either may be NULL. */
 void told_note(struct gang_core *core, struct node *node, const struct gang_kvs *was,
                const struct gang_kvs *is);

@@ -36,13 +36,11 @@ static void nominated_before(struct gang_core *core, const char *name)
     }
 }
 
-struct node *node_get(struct gang_core *core, const char *name)
+/* Takes the name. */
+static struct node *node_make(struct gang_core *core, char *name)
 {
-    struct node *node = node_by_name(core, name);
-    if (node)
-        return node;
-    node = xcalloc(1, sizeof *node);
-    node->name = xstrdup(name);
+    struct node *node = xcalloc(1, sizeof *node);
+    node->name = name;
     node->id = free_id(core);
     node->born = node->gen = clock_next(core);
     list_init(&node->in_kept);
@@ -57,8 +55,41 @@ struct node *node_get(struct gang_core *core, const char *name)
     list_init(&node->nominated);
     list_init(&node->promised);
     map_set(&core->nodes, name, node);
+    return node;
+}
+
+struct node *node_get(struct gang_core *core, const char *name)
+{
+    struct node *node = node_by_name(core, name);
+    if (node)
+        return node;
+    node = node_make(core, xstrdup(name));
     nominated_before(core, name);
     return node;
+}
+
+struct node *node_imagine(struct gang_core *core, const struct node *like)
+{
+    char *name = xasprintf("%s (one more)", like->name);
+    while (node_by_name(core, name)) {
+        char *longer = xasprintf("%s'", name);
+        free(name);
+        name = longer;
+    }
+    struct node *node = node_make(core, name);
+    node->facts = like->facts;
+    amounts_set(core, &node->allocatable, &node->facts->allocatable);
+    node->devices = like->devices;
+    told_like(node, like);
+    node_is_new(core, node);
+    return node;
+}
+
+void node_unimagine(struct gang_core *core, struct node *node, size_t n_ids)
+{
+    node->facts = NULL; /* of the node that it is like */
+    node_drop(core, node);
+    core->n_ids = n_ids;
 }
 
 void node_drop(struct gang_core *core, struct node *node)

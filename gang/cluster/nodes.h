@@ -13,5 +13,9 @@ void take_node_gone(struct gang_core *core, const char *name);
 struct node *node_get(struct gang_core *core, const char *name);
 void node_drop(struct gang_core *core, struct node *node);
 void nodes_sweep(struct gang_core *core);
+/* For a trial: one more node like this one, with its facts. */
+struct node *node_imagine(struct gang_core *core, const struct node *like);
+/* n_ids: core->n_ids before. */
+void node_unimagine(struct gang_core *core, struct node *node, size_t n_ids);
 
 #endif

@@ -60,7 +60,7 @@ struct unit {
     struct shape *like; /* of its own members, then: their shape; NULL: it has none; borrowed */
     bool mixed;         /* they are of several */
 
-    /* plan/placement.c */
+    /* plan/unit_choice.c */
     int want;      /* while a plan is made: members it still must get */
     bool chosen;   /* it is to have its minimum */
     bool excluded; /* it has no room: another is chosen in its place */

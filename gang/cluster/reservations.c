@@ -31,14 +31,19 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     return slot;
 }
 
-void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
+void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod)
 {
     slot->pod = pod;
     slot->unit = pod->unit;
     slot->steered = false;
     pod->slot = slot;
-    queue_snubs_over(pod);
     promise_note(core, pod);
+}
+
+void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
+{
+    slot_take(core, slot, pod);
+    queue_snubs_over(pod);
 }
 
 void slot_recount(struct slot *slot)
@@ -59,6 +64,30 @@ void slot_vouch(struct slot *slot, bool offered)
 struct pod *slot_empty(struct slot *slot)
 {
     return STEAL(slot->pod);
+}
+
+struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
+{
+    struct slot_place was = {slot->in_gang.next, slot->in_node.next};
+    core->n_slots--;
+    amounts_add(core, &slot->node->reserved, slot->shape, -1);
+    list_remove(&slot->in_node);
+    slot->node->n_slots--;
+    node_joined(core, slot->node, slot->shape, -1);
+    list_remove(&slot->in_gang);
+    slot->gang->n_slots--;
+    return was;
+}
+
+void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was)
+{
+    core->n_slots++;
+    amounts_add(core, &slot->node->reserved, slot->shape, 1);
+    list_push(was->in_node, &slot->in_node);
+    slot->node->n_slots++;
+    node_joined(core, slot->node, slot->shape, 1);
+    list_push(was->in_gang, &slot->in_gang);
+    slot->gang->n_slots++;
 }
 
 void slot_free(struct gang_core *core, struct slot *slot)

@@ -11,6 +11,8 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
                       struct shape *shape, struct node *node);
 /* The pod takes the slot, which was expected to be filled. */
 void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
+/* The same in a trial, which is not what its snubs end with. */
+void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod);
 /* Its pod counts in another unit now. */
 void slot_recount(struct slot *slot);
 /* The pod is nominated there because the node was not offered. */
@@ -19,6 +21,12 @@ void slot_steer(struct slot *slot);
 void slot_vouch(struct slot *slot, bool offered);
 /* Its pod has taken another slot; returns it. */
 struct pod *slot_empty(struct slot *slot);
+/* For a trial: takes the slot away, and puts it back where it stood in its lists. */
+struct slot_place {
+    struct list *in_gang, *in_node;
+};
+struct slot_place slot_lift(struct gang_core *core, struct slot *slot);
+void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was);
 /* The reservation ends, to become a charge or as if it had never been. */
 void slot_free(struct gang_core *core, struct slot *slot);
 /* The slot's pod has another shape now, that needs the same. */

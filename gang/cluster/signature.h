@@ -99,6 +99,8 @@ struct shape {
 
     /* plan/placement.c */
     uint64_t full; /* core->trials in which no node had room for it */
+
+    /* plan/known_full.c */
     struct shape_fill {
         uint64_t layout; /* core->marks.layout when it was tried; 0: never */
         struct reach reach;

@@ -98,3 +98,9 @@ void claims_unpin(struct pod *pod)
 {
     free(STEAL(pod->pinned));
 }
+
+struct node *pinned_node(const struct gang_core *core, const struct pod *pod)
+{
+    struct node *node = pod->pinned ? node_by_name(core, pod->pinned) : NULL;
+    return node && node->facts ? node : NULL;
+}

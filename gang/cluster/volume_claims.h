@@ -26,6 +26,8 @@ bool claims_bound(const struct pod *pod);
 /* kube-scheduler has prepared them for that node, the only one where it may run now. */
 void claims_pin(struct pod *pod, const struct node *node);
 void claims_unpin(struct pod *pod);
+/* The node that the member cannot leave any more; NULL: it may go anywhere. */
+struct node *pinned_node(const struct gang_core *core, const struct pod *pod);
 void claims_done(struct gang_core *core);
 /* NULL: any node will do, or it is not known. */
 const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,

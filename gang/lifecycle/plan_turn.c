@@ -12,6 +12,7 @@
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan.h"
+#include "gang/plan/shortage.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/kept_room.h"
 

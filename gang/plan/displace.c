@@ -8,6 +8,7 @@
 #include "gang/cluster/objects.h"
 #include "gang/cluster/pod_signature.h"
 #include "gang/cluster/reservations.h"
+#include "gang/cluster/volume_claims.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
 #include "gang/podgroup/order.h"

@@ -2,40 +2,20 @@
 #include "gang/plan/placement.h"
 
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/dirty_nodes.h"
-#include "gang/cluster/inter_pod.h"
-#include "gang/cluster/ledger.h"
 #include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
-#include "gang/cluster/reservations.h"
-#include "gang/cluster/resources.h"
-#include "gang/plan/candidates.h"
+#include "gang/cluster/volume_claims.h"
+#include "gang/plan/known_full.h"
 #include "gang/plan/node_score.h"
-#include "gang/podgroup/infeasible_nodes.h"
+#include "gang/plan/placing.h"
+#include "gang/plan/shortage.h"
+#include "gang/plan/unit_choice.h"
 #include "gang/podgroup/kept_room.h"
 #include "gang/podgroup/quorum.h"
 
 /* Choices of units that are tried for one plan. */
 #define CHOICES_MAX 256
 
-struct node *pinned_node(const struct gang_core *core, const struct pod *pod)
-{
-    struct node *node = pod->pinned ? node_by_name(core, pod->pinned) : NULL;
-    return node && node->facts ? node : NULL;
-}
-
-/* ---- a trial ---- */
-
-struct trial {
-    struct gang *gang;
-    struct pod **pods; /* members without a slot */
-    size_t n;
-    struct slot **slots; /* given in this trial */
-    size_t n_slots, cap;
-    const struct pod *culprit; /* the first without a place */
-    struct queue queue;        /* for the shape whose members are placed now */
-    uint64_t layout;           /* core->marks.layout when it began */
-};
+/* ---- one try ---- */
 
 /* The one that needs more goes first. */
 static int by_need(const struct shape *x, const struct shape *y, int of_x, int of_y)
@@ -75,200 +55,56 @@ static int by_size(const void *a, const void *b)
     return strcmp(p->facts->name, q->facts->name);
 }
 
-static struct trial trial_begin(struct gang_core *core, struct gang *gang)
+static struct placing placing_begin(struct gang_core *core, struct gang *gang)
 {
-    struct trial t = {.gang = gang, .layout = core->marks.layout};
-    t.queue = (struct queue){.gang = gang, .reach = gang_reach(core, gang)};
-    t.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *t.pods);
+    struct placing p = {.gang = gang};
+    p.queue = (struct queue){.gang = gang, .reach = gang_reach(core, gang)};
+    p.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *p.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
-            t.pods[t.n++] = pod;
-    qsort(t.pods, t.n, sizeof *t.pods, by_size);
-    return t;
+            p.pods[p.n++] = pod;
+    qsort(p.pods, p.n, sizeof *p.pods, by_size);
+    return p;
 }
 
-static void trial_end(struct trial *t)
+static void placing_end(struct placing *p)
 {
-    free(t->pods);
-    free(t->slots);
-    queue_done(&t->queue);
+    free(p->pods);
+    queue_done(&p->queue);
 }
 
-static bool one_shape(const struct trial *t)
-{
-    for (size_t i = 1; i < t->n; i++)
-        if (t->pods[i]->shape != t->pods[0]->shape)
-            return false;
-    return true;
-}
-
-static struct node *next_node(struct gang_core *core, struct trial *t, struct shape *shape)
+static struct node *next_node(struct gang_core *core, struct placing *p, struct shape *shape)
 {
     if (shape->full == core->trials)
         return NULL;
-    struct node *node = queue_top(core, &t->queue, shape);
+    struct node *node = queue_top(core, &p->queue, shape);
     if (!node)
         shape->full = core->trials;
     return node;
 }
 
-static struct node *member_node(struct gang_core *core, struct trial *t, const struct pod *pod)
+static struct node *member_node(struct gang_core *core, struct placing *p, const struct pod *pod)
 {
     struct node *tied = pinned_node(core, pod);
     if (!tied)
-        return next_node(core, t, pod->shape);
-    queue_forget(&t->queue); /* the rank of that node changes */
-    return node_does(core, t->gang, pod->shape, tied, &t->queue.reach) ? tied : NULL;
+        return next_node(core, p, pod->shape);
+    queue_forget(&p->queue); /* the rank of that node changes */
+    return node_does(core, p->gang, pod->shape, tied, &p->queue.reach) ? tied : NULL;
 }
 
-static void give(struct gang_core *core, struct trial *t, struct unit *unit, struct shape *shape,
-                 struct node *node, struct pod *pod)
+static void give(struct placing *p, struct unit *unit, struct shape *shape, struct node *node,
+                 struct pod *pod)
 {
-    struct slot *slot = slot_add(core, t->gang, unit, shape, node);
-    if (pod)
-        slot_fill(core, slot, pod);
-    GROW(t->slots, t->cap, t->n_slots + 1);
-    t->slots[t->n_slots++] = slot;
+    trial_reserve(p->trial, p->gang, unit, shape, node, pod);
     unit_add_slots(unit, 1);
 }
 
-static void take_back(struct gang_core *core, struct trial *t, size_t down_to)
+static void take_back(struct placing *p, struct trial_mark to)
 {
-    while (t->n_slots > down_to) {
-        struct slot *slot = t->slots[--t->n_slots];
-        unit_add_slots(slot->unit, -1);
-        slot_free(core, slot);
-    }
-    queue_forget(&t->queue);
-    if (down_to == 0)
-        layout_back(core, t->layout);
-}
-
-/* ---- choosing units ---- */
-
-static void forget_choice(struct unit *unit)
-{
-    unit->want = 0;
-    unit->chosen = false;
-    list_for_each (child, &unit->children, struct unit, in_parent)
-        forget_choice(child);
-}
-
-static void forget_excluded(struct unit *unit)
-{
-    unit->excluded = false;
-    list_for_each (child, &unit->children, struct unit, in_parent)
-        forget_excluded(child);
-}
-
-struct option {
-    struct unit *unit;
-    int lacks; /* slots, to have its minimum */
-    bool able; /* its members exist and may be placed, or are hoped for */
-};
-
-/* By name, so that a restart decides alike. */
-static int by_name(const struct unit *a, const struct unit *b)
-{
-    int order = a->group == b->group ? 0 : strcmp(a->group->key, b->group->key);
-    if (!order && a->spec && b->spec)
-        order = strcmp(a->spec->name, b->spec->name);
-    if (!order && a->part && b->part)
-        order = strcmp(a->part, b->part);
-    return order;
-}
-
-static int by_lack(const void *a, const void *b)
-{
-    const struct option *x = a, *y = b;
-    if (x->able != y->able)
-        return x->able ? -1 : 1;
-    if (x->lacks != y->lacks)
-        return x->lacks < y->lacks ? -1 : 1;
-    return by_name(x->unit, y->unit);
-}
-
-static size_t options_of(const struct gang *gang, const struct unit *unit, struct option *ret)
-{
-    size_t n = 0;
-    list_for_each (child, &unit->children, struct unit, in_parent) {
-        struct option o = {.unit = child, .lacks = unit_lacks(child, STAGE_PLANNED)};
-        o.able = gang->hoping || unit_lacks(child, STAGE_REACHABLE) <= 0;
-        if (!child->excluded)
-            ret[n++] = o;
-    }
-    qsort(ret, n, sizeof *ret, by_lack);
-    return n;
-}
-
-/*
- * Decides which units below it get their minimum and how many members each must still get; the sum
- * is in *ret. False: there are not enough units or members.
- */
-static bool choose(const struct gang *gang, struct unit *unit, int *ret)
-{
-    cleanup_free struct option *options = xcalloc((size_t)unit->n_children + 1, sizeof *options);
-    size_t n = options_of(gang, unit, options), i = 0;
-    size_t needed = (size_t)unit_children_needed(unit);
-    int below = 0, at_hand = unit->t.plannable;
-    unit->chosen = true;
-    for (size_t k = 0; k < n; k++)
-        at_hand -= options[k].unit->t.plannable;
-    int still = unit->min_pods - unit->t.bound - unit->t.binding;
-    int here = still - unit->t.slots;
-    for (; i < n; i++) {
-        /* Beyond those that are needed, more are chosen only to make up the number of members. */
-        if (i >= needed && (gang->hoping || at_hand >= still || !options[i].able ||
-                            options[i].lacks > here - below))
-            break;
-        int lacks;
-        if (!options[i].able || !choose(gang, options[i].unit, &lacks))
-            return false;
-        below += lacks;
-        at_hand += options[i].unit->t.plannable;
-    }
-    if (i < needed)
-        return false;
-    unit->want = here > below ? here - below : 0;
-    *ret = below + unit->want;
-    return true;
-}
-
-static bool choose_all(const struct gang_core *core, const struct gang *gang, int *ret)
-{
-    gang_count(core, gang);
-    forget_choice(gang->root);
-    return choose(gang, gang->root, ret);
-}
-
-static bool all_chosen(const struct unit *unit)
-{
-    for (; unit; unit = unit->parent)
-        if (!unit->chosen)
-            return false;
-    return true;
-}
-
-/* The unit on the way up that wants one more member from here; NULL: none. Members of units that
- * were not chosen come last: theirs may stay without their minimum. */
-static struct unit *wanting(struct unit *unit, bool of_any)
-{
-    if (!of_any && !all_chosen(unit))
-        return NULL;
-    while (unit && unit->want <= 0)
-        unit = unit->parent;
-    return unit;
-}
-
-/* Takes the culprit's unit out of the choice, if there is a choice. */
-static bool exclude(const struct pod *culprit)
-{
-    for (struct unit *u = culprit ? culprit->unit : NULL; u && u->parent; u = u->parent)
-        if (unit_children_needed(u->parent) < u->parent->n_children) {
-            u->excluded = true;
-            return true;
-        }
-    return false;
+    for (size_t i = p->trial->n; i > to.n; i--)
+        unit_add_slots(trial_slot(p->trial, i - 1)->unit, -1);
+    trial_back(p->trial, to);
+    queue_forget(&p->queue);
 }
 
 /* ---- the needed set ---- */
@@ -290,21 +126,21 @@ static int missing_here(const struct unit *unit)
     return missing;
 }
 
-static int place_expected(struct gang_core *core, struct trial *t, struct unit *unit)
+static int place_expected(struct gang_core *core, struct placing *p, struct unit *unit)
 {
     int given = 0, missing = missing_here(unit);
     bool known = unit->like && !unit->like->limited;
     for (; given < missing && unit->want > 0 && known && !unit_at_maximum(unit);
-         unit->want--, given++) {
-        struct node *node = next_node(core, t, unit->like);
+         unit_gets_one(unit), given++) {
+        struct node *node = next_node(core, p, unit->like);
         if (!node) {
-            t->culprit = t->culprit ? t->culprit : member_of(t->gang, unit);
+            p->culprit = p->culprit ? p->culprit : member_of(p->gang, unit);
             break;
         }
-        give(core, t, unit, unit->like, node, NULL);
+        give(p, unit, unit->like, node, NULL);
     }
     list_for_each (child, &unit->children, struct unit, in_parent)
-        given += place_expected(core, t, child);
+        given += place_expected(core, p, child);
     return given;
 }
 
@@ -314,37 +150,37 @@ static int place_expected(struct gang_core *core, struct trial *t, struct unit *
 enum way { HARDEST_FIRST, EASIEST_FIRST, MISSED_FIRST, WAYS };
 
 /* Gives slots to wanted members. */
-static void place_members(struct gang_core *core, struct trial *t, int *want, enum way way,
+static void place_members(struct gang_core *core, struct placing *p, int *want, enum way way,
                           bool missed, bool of_any)
 {
-    for (size_t i = 0; *want > 0 && i < t->n; i++) {
-        struct pod *pod = t->pods[way == HARDEST_FIRST ? i : t->n - 1 - i];
+    for (size_t i = 0; *want > 0 && i < p->n; i++) {
+        struct pod *pod = p->pods[way == HARDEST_FIRST ? i : p->n - 1 - i];
         bool in_turn = way == MISSED_FIRST || missed == (pod->missed && !pod->pinned);
         bool may = in_turn && !pod->slot && !unit_at_maximum(pod->unit);
         struct unit *wants = may ? wanting(pod->unit, of_any) : NULL;
-        struct node *node = wants ? member_node(core, t, pod) : NULL;
+        struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (node) {
-            give(core, t, pod->unit, pod->shape, node, pod);
-            wants->want--;
+            give(p, pod->unit, pod->shape, node, pod);
+            unit_gets_one(wants);
             --*want;
-        } else if (wants && !t->culprit) {
-            t->culprit = pod;
+        } else if (wants && !p->culprit) {
+            p->culprit = pod;
         }
     }
 }
 
 /* To all members that are wanted, then to expected ones; true: it worked. */
-static bool place_needed(struct gang_core *core, struct trial *t, int want, enum way way)
+static bool place_needed(struct gang_core *core, struct placing *p, int want, enum way way)
 {
     core->trials++;
-    t->culprit = NULL;
-    queue_forget(&t->queue);
-    place_members(core, t, &want, way, /* missed= */ false, /* of_any= */ false);
-    place_members(core, t, &want, way, /* missed= */ false, /* of_any= */ true);
-    place_members(core, t, &want, way, /* missed= */ true, /* of_any= */ false);
-    place_members(core, t, &want, way, /* missed= */ true, /* of_any= */ true);
-    if (want > 0 && t->gang->hoping)
-        want -= place_expected(core, t, t->gang->root);
+    p->culprit = NULL;
+    queue_forget(&p->queue);
+    place_members(core, p, &want, way, /* missed= */ false, /* of_any= */ false);
+    place_members(core, p, &want, way, /* missed= */ false, /* of_any= */ true);
+    place_members(core, p, &want, way, /* missed= */ true, /* of_any= */ false);
+    place_members(core, p, &want, way, /* missed= */ true, /* of_any= */ true);
+    if (want > 0 && p->gang->hoping)
+        want -= place_expected(core, p, p->gang->root);
     return want == 0;
 }
 
@@ -352,276 +188,123 @@ static bool place_needed(struct gang_core *core, struct trial *t, int want, enum
 
 /* Units that were not chosen get slots as a whole or not at all. Slots that are given are counted
  * as they are given. */
-static void place_whole_units(struct gang_core *core, struct trial *t, struct unit *unit)
+static void place_whole_units(struct gang_core *core, struct placing *p, struct unit *unit)
 {
     list_for_each (child, &unit->children, struct unit, in_parent) {
         int want = 0;
         bool able = !child->excluded && unit_lacks(child, STAGE_REACHABLE) <= 0;
         if (!child->chosen && able) {
-            size_t before = t->n_slots;
-            bool placed = choose(t->gang, child, &want) &&
-                          (want == 0 || place_needed(core, t, want, HARDEST_FIRST)) &&
+            struct trial_mark before = trial_mark(p->trial);
+            bool placed = choose(p->gang, child, &want) &&
+                          (want == 0 || place_needed(core, p, want, HARDEST_FIRST)) &&
                           !unit_beyond_maximum(child);
             if (!placed) {
-                take_back(core, t, before);
+                take_back(p, before);
                 forget_choice(child);
             }
         }
         if (child->chosen)
-            place_whole_units(core, t, child);
+            place_whole_units(core, p, child);
     }
 }
 
-static void place_extras(struct gang_core *core, struct trial *t)
+static void place_extras(struct gang_core *core, struct placing *p)
 {
-    gang_count(core, t->gang);
-    place_whole_units(core, t, t->gang->root);
+    gang_count(core, p->gang);
+    place_whole_units(core, p, p->gang->root);
     core->trials++;
-    queue_forget(&t->queue);
-    for (size_t i = 0; i < t->n; i++) {
-        struct pod *pod = t->pods[i];
+    queue_forget(&p->queue);
+    for (size_t i = 0; i < p->n; i++) {
+        struct pod *pod = p->pods[i];
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
             continue;
-        struct node *node = member_node(core, t, pod);
+        struct node *node = member_node(core, p, pod);
         if (node)
-            give(core, t, pod->unit, pod->shape, node, pod);
+            give(p, pod->unit, pod->shape, node, pod);
     }
-}
-
-/* ---- why not ---- */
-
-/* Adds what the pods on so many nodes like this one, and on all, have against the culprit there. */
-static void shortage_between(struct rules *rules, const struct node *node, int n,
-                             struct shortage *s)
-{
-    enum rule rule = rules_refusal(rules, node);
-    s->spread += rule == RULE_SPREAD ? n : 0;
-    s->apart += rule == RULE_APART ? n : 0;
-    const struct gang_pod_facts *who = s->culprit->facts;
-    const struct gang_pod_facts *foe = rule == RULE_APART ? node_foe(node, who) : NULL;
-    s->strangers |= foe && (!foe->group.name || !str_eq(foe->group.name, who->group.name) ||
-                            strcmp(foe->ns, who->ns) != 0);
-}
-
-/* Adds what one node says about the culprit, for as many nodes as it stands for. */
-static void shortage_at(const struct trial *t, struct rules *rules, const struct look *look,
-                        int *lacking, struct shortage *s)
-{
-    struct shape *shape = rules->shape;
-    const struct node *node = look->node;
-    int n = (int)look->n;
-    const char *no = shape_refusal(shape, node);
-    s->volumes += no == shape_volume_refusal ? n : 0;
-    if (no)
-        return;
-    bool able = true;
-    for (size_t k = 0; k < shape->n_needs; k++) {
-        uint32_t r = shape->needs[k].resource;
-        lacking[k] += shape->needs[k].amount > node_room(node, r, &t->queue.reach) ? n : 0;
-        able &= shape->needs[k].amount <= amount_of(&node->allocatable, r);
-    }
-    s->n_nodes += n;
-    s->n_able += able ? n : 0;
-    int misfit = node_misfit(node, shape, &t->queue.reach);
-    s->ports += misfit == -2 ? n : 0;
-    s->refused |= misfit == -1 && evidence_refuses(rules->core, t->gang, shape, node);
-    if (misfit == -1)
-        shortage_between(rules, node, n, s);
-    if (misfit >= 0) {
-        struct reach all = t->queue.reach;
-        all.yields = false;
-        s->promised |= node_misfit(node, shape, &all) == -1;
-        all.yields = true, all.heeds = false;
-        s->kept |= node_misfit(node, shape, &all) == -1;
-    }
-}
-
-/* What the members without a place need of it, all together; those that do not exist yet as the
- * culprit does. */
-static int64_t still_needed(const struct trial *t, const struct shortage *s)
-{
-    int n = 0;
-    int64_t sum = 0, rest;
-    for (size_t i = 0; i < t->n && n < s->lacks; i++) {
-        const struct pod *pod = t->pods[i];
-        if (pod->slot || !all_chosen(pod->unit))
-            continue;
-        n++;
-        if (__builtin_add_overflow(sum, shape_need(pod->shape, (uint32_t)s->resource), &sum))
-            return INT64_MAX;
-    }
-    bool beyond = __builtin_mul_overflow(s->amount, s->lacks - n, &rest) ||
-                  __builtin_add_overflow(sum, rest, &sum);
-    return beyond ? INT64_MAX : sum;
-}
-
-/* Why the culprit has no place: what most of the nodes that pass its rules lack. */
-static void find_shortage(struct gang_core *core, const struct trial *t, struct shortage *s)
-{
-    struct shape *shape = t->culprit->shape;
-    int lacks = unit_lacks(t->gang->root, STAGE_PLANNED);
-    int room = gang_needed(t->gang) - lacks;
-    if (room <= s->room)
-        return; /* another try came nearer */
-    *s = (struct shortage){.room = room, .lacks = lacks, .resource = -1, .culprit = t->culprit};
-    cleanup_free int *lacking = xcalloc(shape->n_needs, sizeof *lacking); /* nodes, by need */
-    const struct node *tied = pinned_node(core, t->culprit);
-    s->tied = tied != NULL;
-    struct rules rules = rules_for(core, shape);
-    struct look look = look_begin(core, t->gang, shape, NULL);
-    look.singly |= tied != NULL;
-    while (look_next(&look))
-        if (!tied || tied == look.node)
-            shortage_at(t, &rules, &look, lacking, s);
-    int most = s->ports;
-    if (s->ports)
-        s->resource = -2;
-    for (size_t k = 0; k < shape->n_needs; k++) {
-        const struct need *need = &shape->needs[k];
-        bool device = (int)need->resource == shape->device;
-        if (lacking[k] < most || most + lacking[k] == 0 || (lacking[k] == most && !device))
-            continue; /* between equals the device is named: it is the scarce thing */
-        most = lacking[k];
-        s->resource = (int)need->resource;
-        s->amount = need->amount;
-    }
-    if (s->resource >= 0)
-        s->missing = still_needed(t, s);
-    if (s->apart + s->spread < most)
-        s->apart = s->spread = 0; /* on more nodes there is no room at all */
-}
-
-/* ---- gangs that are alike ---- */
-
-/*
- * A gang of one shape, of which nothing is placed, and that no rule between pods concerns: what one
- * found out goes for all of them, as long as nothing changes on the nodes. So a waiting list costs
- * one look at the nodes for each shape, not for each gang.
- */
-static bool is_plain(const struct gang_core *core, const struct trial *t)
-{
-    const struct gang *gang = t->gang;
-    const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    return shape && one_shape(t) && !t->pods[0]->pinned && !shape->ports && !shape->apart &&
-           !shape->spread && !shape->limited && core->n_apart == 0 && !gang->hoping &&
-           gang->n_slots == 0 && gang->n_evidence == 0 && gang->root->n_children == 0;
-}
-
-/* It is known that there is no room for so many; fills *ret. */
-static bool is_known_full(const struct gang_core *core, const struct trial *t, int want,
-                          struct shortage *ret)
-{
-    const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    if (!is_plain(core, t) || shape->fill.layout != core->marks.layout ||
-        !reach_equal(core, &shape->fill.reach, &t->queue.reach) || want <= shape->fill.room)
-        return false;
-    *ret = shape->fill.shortage;
-    ret->lacks = want - shape->fill.room;
-    ret->room = gang_needed(t->gang) - ret->lacks;
-    ret->culprit = t->pods[shape->fill.room];
-    if (__builtin_mul_overflow(ret->amount, ret->lacks, &ret->missing))
-        ret->missing = INT64_MAX;
-    return true;
-}
-
-/* What a person reads of it does not differ, for gangs that want as many. */
-static bool same_words(const struct shortage *a, const struct shortage *b)
-{
-    return a->n_nodes == b->n_nodes && a->n_able == b->n_able && a->resource == b->resource &&
-           a->amount == b->amount && a->refused == b->refused && a->kept == b->kept &&
-           a->promised == b->promised && a->volumes == b->volumes;
-}
-
-/* After all was taken back. */
-static void remember_full(struct gang_core *core, const struct trial *t, const struct shortage *s,
-                          int want)
-{
-    struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    if (!is_plain(core, t) || !s->culprit)
-        return;
-    if (!shape->fill.version || shape->fill.room != want - s->lacks ||
-        !same_words(&shape->fill.shortage, s))
-        shape->fill.version = ++core->fills;
-    shape->fill.layout = core->marks.layout;
-    shape->fill.reach = t->queue.reach;
-    shape->fill.room = want - s->lacks;
-    shape->fill.shortage = *s;
-    shape->fill.shortage.culprit = NULL;
-}
-
-/* The gang failed, and the shape's fill says all about why. */
-static void note_full(const struct gang_core *core, const struct trial *t, int want)
-{
-    const struct shape *shape = t->n ? t->pods[0]->shape : NULL;
-    if (!is_plain(core, t) || shape->fill.layout != core->marks.layout || shape->fill.shortage.kept)
-        return;
-    gang_is_full(t->gang, shape, shape->fill.version, want);
-}
-
-bool is_full_still(const struct gang_core *core, const struct gang *gang)
-{
-    const struct shape *shape = gang->marks.full;
-    struct reach reach = gang_reach(core, gang);
-    return shape && shape->fill.layout == core->marks.layout &&
-           shape->fill.version == gang->marks.full_version &&
-           gang->marks.full_want > shape->fill.room &&
-           reach_equal(core, &shape->fill.reach, &reach);
 }
 
 /* ---- one gang ---- */
 
-static bool any_missed(const struct trial *t)
+static bool any_missed(const struct placing *p)
 {
-    for (size_t i = 0; i < t->n; i++)
-        if (t->pods[i]->missed)
+    for (size_t i = 0; i < p->n; i++)
+        if (p->pods[i]->missed)
             return true;
     return false;
 }
 
 /* With the units as they are chosen. */
-static bool place_some_way(struct gang_core *core, struct trial *t, int want, struct shortage *ret)
+static bool place_some_way(struct gang_core *core, struct placing *p, int want,
+                           struct shortage *ret)
 {
-    int ways = one_shape(t) ? 1 : any_missed(t) ? WAYS : MISSED_FIRST;
+    int ways = one_shape(p) ? 1 : any_missed(p) ? WAYS : MISSED_FIRST;
     for (int way = 0; way < ways; way++) {
         if (way > 0) {
-            take_back(core, t, 0);
-            choose_all(core, t->gang, &want);
+            take_back(p, p->begin);
+            choose_all(core, p->gang, &want);
         }
-        if (place_needed(core, t, want, (enum way)way))
+        if (place_needed(core, p, want, (enum way)way))
             return true;
-        if (t->culprit)
-            find_shortage(core, t, ret);
+        if (p->culprit)
+            find_shortage(core, p, ret);
     }
     return false;
 }
 
-bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
+/* The needed members, with one choice of units after the other. */
+static bool place_minimum(struct gang_core *core, struct placing *p, struct shortage *ret)
 {
     int want = 0;
-    bool done = false;
     *ret = (struct shortage){.room = -1};
-    gang_is_full(gang, NULL, 0, 0);
-    forget_excluded(gang->root);
-    gang_count(core, gang);
-    struct trial t = trial_begin(core, gang);
-    for (int i = 0; i < CHOICES_MAX && !done; i++) {
-        if (!choose_all(core, gang, &want) || is_known_full(core, &t, want, ret))
+    forget_excluded(p->gang->root);
+    for (int i = 0; i < CHOICES_MAX; i++) {
+        if (!choose_all(core, p->gang, &want) || is_known_full(core, p, want, ret))
             break;
-        done = place_some_way(core, &t, want, ret);
-        if (done)
-            break;
-        take_back(core, &t, 0);
-        remember_full(core, &t, ret, want);
-        if (!exclude(t.culprit))
+        if (place_some_way(core, p, want, ret))
+            return true;
+        take_back(p, p->begin);
+        remember_full(core, p, ret, want);
+        if (!exclude(p->culprit))
             break;
     }
-    if (!done && want > 0)
-        note_full(core, &t, want);
-    if (!for_good)
-        take_back(core, &t, 0);
-    else if (done && !gang->hoping)
-        place_extras(core, &t);
+    if (want > 0)
+        note_full(core, p, want);
+    return false;
+}
+
+/* Within a trial that begins with it, or with what its caller asks "what if" about. */
+static struct placing placing_in(struct trial *t, struct gang *gang)
+{
+    gang_count(t->core, gang);
+    struct placing p = placing_begin(t->core, gang);
+    p.trial = t;
+    p.begin = trial_mark(t);
+    return p;
+}
+
+bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
+{
+    gang_is_full(gang, NULL, 0, 0);
+    struct trial t = trial_begin(core);
+    struct placing p = placing_in(&t, gang);
+    bool done = place_minimum(core, &p, ret);
+    if (done && for_good && !gang->hoping)
+        place_extras(core, &p);
+    placing_end(&p);
+    if (for_good)
+        trial_keep(&t);
     trial_end(&t);
+    return done;
+}
+
+bool place_what_if(struct trial *t, struct gang *gang, struct shortage *ret)
+{
+    struct placing p = placing_in(t, gang);
+    p.what_if = true;
+    bool done = place_minimum(t->core, &p, ret);
+    take_back(&p, p.begin);
+    placing_end(&p);
     return done;
 }
 
@@ -634,19 +317,19 @@ static bool try_some_day(struct gang_core *core, struct gang *gang,
     *ret_culprit = NULL;
     if (!choose_all(core, gang, &want))
         return false;
-    struct trial t = trial_begin(core, gang);
-    for (size_t i = 0; i < t.n && want > 0; i++) {
-        struct unit *wants = wanting(t.pods[i]->unit, true);
-        struct node *node = wants ? some_day_node(core, gang, t.pods[i]->shape) : NULL;
+    struct placing p = placing_begin(core, gang);
+    for (size_t i = 0; i < p.n && want > 0; i++) {
+        struct unit *wants = wanting(p.pods[i]->unit, true);
+        struct node *node = wants ? some_day_node(core, gang, p.pods[i]->shape) : NULL;
         if (wants && !node && !*ret_culprit)
-            *ret_culprit = t.pods[i];
+            *ret_culprit = p.pods[i];
         if (!node)
             continue;
-        take(core, node, t.pods[i]->shape);
-        wants->want--;
+        take(core, node, p.pods[i]->shape);
+        unit_gets_one(wants);
         want--;
     }
-    trial_end(&t);
+    placing_end(&p);
     return want == 0;
 }
 

@@ -12,12 +12,12 @@
  *   3. place_extras() gives slots to members above the needed ones, as far as they fit: units that
  *      were not needed as a whole or not at all, then single members, up to the maximum.
  *
- * It is a transaction: when the needed set is not covered, every slot that was added is taken back.
+ * It is a trial: when the needed set is not covered, every slot that was added is taken back.
  */
 #ifndef MUSTER_GANG_PLAN_PLACEMENT_H
 #define MUSTER_GANG_PLAN_PLACEMENT_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/trial.h"
 
 /*
  * Completes the gang's plan to its needed set, and beyond with extras that fit. Existing slots
@@ -25,13 +25,11 @@
  * short when all that fits was placed. Not for good: only says whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
-/* What the gang heard when it failed last is still true, as far as is known without a try. */
-bool is_full_still(const struct gang_core *core, const struct gang *gang);
+/* Whether there is room for its needed members in this trial: nothing stays, or is remembered. */
+bool place_what_if(struct trial *t, struct gang *gang, struct shortage *ret);
 /* Places for the needed members as they could be some day, see starvation.c, given to take();
  * forget() is called before each try. False: not for all. */
 bool place_some_day(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
                     void (*take)(struct gang_core *, struct node *, struct shape *));
-/* The node that the member cannot leave any more; NULL: it may go anywhere. */
-struct node *pinned_node(const struct gang_core *core, const struct pod *pod);
 
 #endif

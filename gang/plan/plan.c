@@ -8,7 +8,9 @@
 #include "gang/cluster/objects.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/timers.h"
+#include "gang/plan/known_full.h"
 #include "gang/plan/placement.h"
+#include "gang/plan/shortage.h"
 #include "gang/plan/starvation.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/kept_room.h"
@@ -16,19 +18,6 @@
 #include "gang/podgroup/quorum.h"
 
 /* ---- no plan ---- */
-
-enum gang_reason_code shortage_code(const struct shortage *s)
-{
-    if (s->tied)
-        return REASON_VOLUME_NODE;
-    if (s->n_nodes == 0)
-        return s->volumes ? REASON_VOLUME_NODE : REASON_NO_MATCHING_NODE;
-    if (s->kept)
-        return REASON_BEHIND;
-    if (s->apart || s->spread)
-        return s->apart >= s->spread ? REASON_KEPT_APART : REASON_SPREAD;
-    return s->refused ? REASON_REFUSED_BY_SCHEDULER : REASON_NOT_ENOUGH_RESOURCES;
-}
 
 /* No plan: what the gang had of one is gone already. */
 static void plan_failed(struct gang_core *core, struct gang *gang)

@@ -33,7 +33,6 @@ struct outcome {
 struct outcome plan_gang(struct gang_core *core, struct gang *gang);
 /* After its words: room may be kept for the gang from now on. */
 void plan_failure_told(struct gang_core *core, struct gang *gang, const struct outcome *o);
-enum gang_reason_code shortage_code(const struct shortage *s);
 /* It failed, and nothing that another gang has found out since says that it would not again. */
 bool plan_waits_still(struct gang_core *core, struct gang *gang);
 /* Its turn does not come before room grows: with strict order others are before it. */

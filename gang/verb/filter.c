@@ -21,6 +21,7 @@
 #include "gang/cluster/pod_signature.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
+#include "gang/cluster/volume_claims.h"
 #include "gang/facts.h"
 #include "gang/lifecycle/express_lane.h"
 #include "gang/lifecycle/model_check.h"

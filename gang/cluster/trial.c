@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/trial.h"
+
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/kube_queue.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/nodes.h"
+#include "gang/cluster/reservations.h"
+
+struct trial_change {
+    enum { RESERVED, POD_OFF, SLOT_OFF, NODE_ON } what;
+    struct slot *slot;
+    struct slot_place place; /* SLOT_OFF */
+    struct pod *pod;
+    struct charge_place was; /* POD_OFF */
+    struct node *node;       /* NODE_ON, */
+    size_t n_ids;            /* and before */
+};
+
+struct trial trial_begin(struct gang_core *core)
+{
+    marks_pause(core);
+    return (struct trial){.core = core, .begin = {0, core->marks.layout}};
+}
+
+static struct trial_change *add(struct trial *t)
+{
+    GROW(t->changes, t->cap, t->n + 1);
+    return &t->changes[t->n++];
+}
+
+struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit,
+                           struct shape *shape, struct node *node, struct pod *pod)
+{
+    struct slot *slot = slot_add(t->core, gang, unit, shape, node);
+    if (pod)
+        slot_take(t->core, slot, pod);
+    *add(t) = (struct trial_change){.what = RESERVED, .slot = slot};
+    return slot;
+}
+
+struct slot *trial_slot(const struct trial *t, size_t i)
+{
+    return t->changes[i].what == RESERVED ? t->changes[i].slot : NULL;
+}
+
+void trial_without_pod(struct trial *t, struct pod *pod)
+{
+    struct trial_change *c = add(t);
+    *c = (struct trial_change){.what = POD_OFF, .pod = pod};
+    c->was = charge_lift(t->core, pod);
+}
+
+void trial_without_slot(struct trial *t, struct slot *slot)
+{
+    struct trial_change *c = add(t);
+    *c = (struct trial_change){.what = SLOT_OFF, .slot = slot};
+    c->place = slot_lift(t->core, slot);
+}
+
+struct node *trial_with_node(struct trial *t, const struct node *like)
+{
+    size_t n_ids = t->core->n_ids;
+    struct node *node = node_imagine(t->core, like);
+    *add(t) = (struct trial_change){.what = NODE_ON, .node = node, .n_ids = n_ids};
+    return node;
+}
+
+static void take_back(struct gang_core *core, const struct trial_change *c)
+{
+    switch (c->what) {
+    case RESERVED:
+        slot_free(core, c->slot);
+        break;
+    case POD_OFF:
+        charge_lower(core, c->pod, &c->was);
+        break;
+    case SLOT_OFF:
+        slot_lower(core, c->slot, &c->place);
+        break;
+    case NODE_ON:
+        node_unimagine(core, c->node, c->n_ids);
+        break;
+    }
+}
+
+void trial_back(struct trial *t, struct trial_mark mark)
+{
+    while (t->n > mark.n)
+        take_back(t->core, &t->changes[--t->n]);
+    layout_back(t->core, mark.layout);
+}
+
+void trial_keep(struct trial *t)
+{
+    marks_resume(t->core);
+    for (size_t i = 0; i < t->n; i++) {
+        struct slot *slot = t->changes[i].slot;
+        node_stir(t->core, slot->node);
+        if (slot->pod)
+            queue_snubs_over(slot->pod);
+    }
+    marks_pause(t->core);
+    t->n = 0;
+}
+
+void trial_end(struct trial *t)
+{
+    if (t->n)
+        trial_back(t, t->begin);
+    marks_resume(t->core);
+    free(t->changes);
+}
