@@ -17,6 +17,7 @@
 #include "k8s/api.h"
 #include "k8s/builtin.h"
 #include "server/calls.h"
+#include "server/core_config.h"
 #include "server/grouping.h"
 #include "server/loop.h"
 #include "server/ops.h"
@@ -171,7 +172,7 @@ static int open_recorder(struct server *s, struct err *err)
 {
     if (!s->record)
         return 0;
-    struct gang_config config = loop_core_config(s->config);
+    struct gang_config config = core_config(s->config);
     const struct recorder_options options = {s->record, s->record_limit, RECORDER_BACKLOG};
     s->recorder = recorder_open(&options, &config, err);
     if (!s->recorder)

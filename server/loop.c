@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "config/scheduler_config.h"
 #include "server/calls.h"
+#include "server/core_config.h"
 #include "server/history.h"
 #include "server/ops.h"
 
@@ -69,47 +69,6 @@ struct event_mail {
 
 /* ---- making ---- */
 
-/* The plugins that schedulerConfig disables, as the core numbers their rules. */
-static int32_t rules_off(const struct config *c)
-{
-    int32_t off = 0;
-    for (unsigned r = 0; scheduler_config_rules[r]; r++)
-        for (int p = PREDICATE_NONE; p < PREDICATE_MAX; p++)
-            if (c->rules_off >> r & 1 &&
-                str_eq(scheduler_config_rules[r], gang_predicate_name((enum gang_predicate)p)))
-                off |= INT32_C(1) << p;
-    return off;
-}
-
-/* What the configuration does not set stays the core's default. */
-struct gang_config loop_core_config(const struct config *c)
-{
-    struct gang_config cc = gang_config_default();
-    cc.hold = c->hold;
-    cc.assemble = c->assemble;
-    cc.schedule_timeout = c->schedule_timeout;
-    cc.schedule_timeout_max = c->max_schedule_timeout;
-    cc.backoff_initial = c->backoff;
-    cc.backoff_max = c->max_backoff;
-    cc.text_refresh = c->text_refresh;
-    cc.max_holds = (size_t)c->max_holds;
-    cc.together = (size_t)c->together;
-    cc.starvation = c->starvation;
-    cc.strict_order = c->strict_order;
-    cc.trust_group_priority = c->trust_group_priority;
-    cc.evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT;
-    cc.requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE;
-    cc.steering = (enum gang_steering)c->steering;
-    cc.gates = c->gates;
-    cc.show_gated = c->gates_show;
-    cc.express = c->express;
-    cc.rules_off = rules_off(c);
-    cc.whole_lists = c->whole_lists;
-    cc.scheduler_names = (const char *const *)c->scheduler_names.items;
-    cc.n_scheduler_names = c->scheduler_names.n;
-    return cc;
-}
-
 static int add_fd(struct loop *l, int fd, struct err *err)
 {
     struct epoll_event ev = {.events = EPOLLIN};
@@ -121,7 +80,7 @@ static int add_fd(struct loop *l, int fd, struct err *err)
 struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err)
 {
     struct loop *l = xcalloc(1, sizeof *l);
-    struct gang_config cc = loop_core_config(config);
+    struct gang_config cc = core_config(config);
     l->metrics = metrics;
     l->signal_fd = -1;
     l->answered_end = &l->answered;

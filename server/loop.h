@@ -47,9 +47,6 @@ struct loop_mail {
     enum loop_mail_kind kind;
 };
 
-/* The settings that the core gets; borrowed from config. */
-struct gang_config loop_core_config(const struct config *config);
-
 struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err);
 struct loop *loop_free(struct loop *loop);
 

@@ -15,6 +15,7 @@
 
 #include <cmocka.h>
 
+#include "server/core_config.h"
 #include "server/record.h"
 #include "test/lib/cost.h"
 #include "test/unit/server/client.h"
@@ -52,7 +53,7 @@ static void the_defaults_are_those_of_the_core(void **state)
     (void)state;
     cleanup_buf struct buf ours = BUF_INIT, cores = BUF_INIT;
     struct config *settings = config_defaults();
-    struct gang_config config = loop_core_config(settings), defaults = gang_config_default();
+    struct gang_config config = core_config(settings), defaults = gang_config_default();
     record_put_head(&config, 0, 0, &ours);
     record_put_head(&defaults, 0, 0, &cores);
     assert_string_equal(buf_str(&ours), buf_str(&cores));
