@@ -20,7 +20,7 @@
 #include "server/core_config.h"
 #include "server/grouping.h"
 #include "server/loop.h"
-#include "server/ops.h"
+#include "server/ops_routes.h"
 
 #define VERBS_THREADS   2
 #define OPS_CONNECTIONS (2 * OPS_QUERIES)

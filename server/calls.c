@@ -8,8 +8,6 @@
 #include "base/log.h"
 #include "config/scheduler_config.h"
 
-#define JSON_TYPE "application/json"
-
 /* An id is a serial number above and a place in the table below. */
 #define SLOT_BITS 20
 #define SLOT_MASK ((UINT64_C(1) << SLOT_BITS) - 1)
@@ -57,7 +55,7 @@ static void fail(struct http_request *r, struct metrics *m, enum metric_outcome 
 {
     int status = extender_write_failure(verb_of(r->route), why, &r->reply);
     metrics_call(m, verb_of(r->route), outcome, r->bytes, usec_now() - r->started, -1, work_on(r));
-    http_answer(r, status, JSON_TYPE);
+    http_answer(r, status, HTTP_JSON);
 }
 
 static void not_understood(struct call *call, const char *error)
@@ -376,7 +374,7 @@ struct call *calls_answer(struct calls *c, const struct gang_effect *effect, use
     remove_call(c, call);
     bool was_held = call->verb == EXTENDER_BIND && now > call->taken;
     int64_t work = work_on(call->request);
-    http_answer(call->request, 200, JSON_TYPE);
+    http_answer(call->request, 200, HTTP_JSON);
     metrics_call(call->metrics, call->verb, outcome, call->bytes,
                  usec_now() - call->request->started, was_held ? now - call->taken : -1, work);
     return call;

@@ -45,6 +45,8 @@
 /* A buffer that has grown beyond this is not kept for the next request: some 30,000 names. */
 #define HTTP_KEPT ((size_t)1 << 20)
 
+#define HTTP_JSON "application/json" /* a content type */
+
 struct http;
 struct http_request;
 

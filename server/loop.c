@@ -14,7 +14,7 @@
 #include "server/calls.h"
 #include "server/core_config.h"
 #include "server/history.h"
-#include "server/ops.h"
+#include "server/queries.h"
 
 /* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
  * and health checks waiting. */
@@ -335,12 +335,12 @@ static void step(struct loop *l, usec_t now)
 
 static void answer_queries(struct loop *l)
 {
-    struct ops_view view = {.core = l->core,
-                            .cluster = l->cluster,
-                            .history = l->history,
-                            .metrics = l->metrics,
-                            .verbs = l->verbs,
-                            .ops = l->ops};
+    struct query_view view = {.core = l->core,
+                              .cluster = l->cluster,
+                              .history = l->history,
+                              .metrics = l->metrics,
+                              .verbs = l->verbs,
+                              .ops = l->ops};
     query_turn(&l->queries, &view, usec_now() - l->called < CALLS_GO_ON);
 }
 

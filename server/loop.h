@@ -17,35 +17,23 @@
  *      in flight get a few seconds) and the listeners, and returns.
  *   4. loop_free()
  *
- * Other threads may call loop_post(), loop_serve(), the sink, loop_stop() and loop_health().
+ * Other threads may call loop_post(), loop_serve(), loop_expects(), the sink, loop_stop() and
+ * loop_health().
  */
 #ifndef MUSTER_SERVER_LOOP_H
 #define MUSTER_SERVER_LOOP_H
 
 #include "base/err.h"
-#include "base/mailbox.h"
 #include "config/config.h"
 #include "gang/gang.h"
 #include "k8s/cluster.h"
 #include "server/http.h"
+#include "server/loop_mail.h"
 #include "server/metrics.h"
 #include "server/recorder.h"
 
 struct loop;
 struct call;
-struct query;
-
-enum loop_mail_kind {
-    LOOP_EVENT, /* from the cluster */
-    LOOP_CALL,  /* a verb; see calls.h */
-    LOOP_QUERY, /* a request to the ops listener that needs the core; see ops.h */
-    LOOP_STOP,
-};
-/* First in whatever is posted. */
-struct loop_mail {
-    struct mail mail;
-    enum loop_mail_kind kind;
-};
 
 struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err);
 struct loop *loop_free(struct loop *loop);

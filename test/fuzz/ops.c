@@ -3,8 +3,9 @@
  * Requests to the ops listener: any path with any query, answered from the core of the bed. Each
  * has one answer, and what is said to be JSON is.
  */
-#include "server/ops.h"
+#include "server/ops_routes.h"
 
+#include "server/queries.h"
 #include "test/fuzz/bed.h"
 #include "test/fuzz/fake_http.h"
 
@@ -46,7 +47,7 @@ static void answer(struct query *q, struct bed *bed)
     size_t n;
     const struct gang_effect *effects = gang_step(bed->core, bed->now, &tick, 1, &n);
     history_effects(history, bed->now, usec_wall(), bed->core, effects, n);
-    struct ops_view view = {.core = bed->core, .history = history, .metrics = &metrics};
+    struct query_view view = {.core = bed->core, .history = history, .metrics = &metrics};
     struct query_line line = {0};
     query_wait(&line, q);
     query_turn(&line, &view, false);

@@ -15,7 +15,7 @@
 
 #include "server/calls.h"
 #include "server/loop.h"
-#include "server/ops.h"
+#include "server/ops_routes.h"
 
 struct fake {
     struct cluster cluster; /* first */

@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ops.h - the ops listener's paths: health, version, settings (answered on the listener's thread,
- * from what the core has published) and metrics and the API (posted to the core thread as a query,
- * answered there between two steps).
+ * queries.h - requests to the ops listener that need the core: metrics and the API. They are
+ * answered on the core thread, between two steps.
  *
  * Queries wait in lines of their own: each turn answers one, which costs no more than a few
  * milliseconds (pages). While kube-scheduler asks, a pause of QUERY_PAUSE times as long follows. So
  * its calls never wait for more than one query, and few of them do, however many queries there are.
+ *
+ * A query is made and filled on the listener's thread (ops_routes.h), and is the core thread's from
+ * the post on. It belongs to its HTTP request, and ends with it.
  */
-#ifndef MUSTER_SERVER_OPS_H
-#define MUSTER_SERVER_OPS_H
+#ifndef MUSTER_SERVER_QUERIES_H
+#define MUSTER_SERVER_QUERIES_H
 
 #include "server/history.h"
 #include "server/http.h"
-#include "server/loop.h"
+#include "server/loop_mail.h"
+#include "server/metrics.h"
 
-/* Context of the routes; const while the listener runs. */
-struct ops_context {
-    struct loop *loop;
-    char *configz; /* JSON */
-};
-extern const struct http_route ops_routes[];
-extern const size_t ops_n_routes;
+enum query_kind { QUERY_METRICS, QUERY_GANGS, QUERY_GANG, QUERY_NODES, QUERY_EVENTS };
 
-/* A request that needs the core. Belongs to its HTTP request. */
 struct query {
     struct loop_mail mail; /* first */
-    struct query *next;    /* in the line of those that wait */
+    enum query_kind kind;
+    struct query *next; /* in the line of those that wait */
     struct http_request *request;
-    char *ns, *name, *api_group; /* of a gang; NULL: not asked for */
-    char *after;                 /* ?continue */
+    char *ns, *name, *api_group; /* of a gang; owned; NULL: not asked for */
+    char *after;                 /* ?continue; owned */
     size_t limit;                /* of items */
 };
+/* It is freed with its request. On the listener's thread. */
+struct query *query_new(struct http_request *r, enum query_kind kind);
+/* Answers {"error": why}; whoever has the request. */
+void query_fail(struct http_request *r, int status, const char *why);
 
-/* What answers queries, on the core thread. */
-struct ops_view {
+/* ---- on the core thread ---- */
+
+/* What answers queries. */
+struct query_view {
     struct gang_core *core;
     struct cluster *cluster;
     const struct history *history;
     struct metrics *metrics;
     struct http *verbs, *ops;
 };
-/* The most queries that wait at once; further ones are answered 503. Probes do not wait. */
-#define OPS_QUERIES 256
-/* Beyond these, places for /metrics alone. */
-#define OPS_SCRAPES 16
+/* A pause is so many times as long as the answer before it took. */
 #define QUERY_PAUSE 9
 
 /* Queries that wait, the oldest first: for /metrics, and for the API. They take turns. */
@@ -59,7 +59,7 @@ void query_wait(struct query_line *line, struct query *query);
 /* When query_turn() has something to do; USEC_NEVER: nobody waits. */
 usec_t query_next(const struct query_line *line);
 /* Answers one; what it cost goes to view->metrics. `busy`: calls of kube-scheduler come. */
-void query_turn(struct query_line *line, const struct ops_view *view, bool busy);
+void query_turn(struct query_line *line, const struct query_view *view, bool busy);
 void query_refuse_all(struct query_line *line, const char *why);
 /* Answers and lets go: the query is gone afterwards. */
 void query_refuse(struct query *query, const char *why);
