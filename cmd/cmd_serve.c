@@ -16,11 +16,11 @@
 #include "config/scheduler_config.h"
 #include "k8s/api.h"
 #include "k8s/builtin.h"
-#include "server/calls.h"
 #include "server/core_config.h"
 #include "server/grouping.h"
 #include "server/loop.h"
 #include "server/ops_routes.h"
+#include "server/verb_routes.h"
 
 #define VERBS_THREADS   2
 #define OPS_CONNECTIONS (2 * OPS_QUERIES)
@@ -93,7 +93,7 @@ struct server {
     struct workload_rules *rules; /* NULL: no PodGroups are made */
     struct metrics metrics;
     struct loop *loop;
-    struct calls_context calls;
+    struct verb_context verbs;
     struct ops_context ops;
 };
 
@@ -114,7 +114,7 @@ static int open_listeners(struct server *s, struct err *err)
     const struct config *c = s->config;
     cleanup_buf struct buf configz = BUF_INIT;
     config_json(c, &configz);
-    s->calls = (struct calls_context){s->loop, &s->metrics, s->rules};
+    s->verbs = (struct verb_context){s->loop, &s->metrics, s->rules};
     s->ops = (struct ops_context){s->loop, buf_steal(&configz)};
     const struct http_options verbs = {
         .listen = c->listen,
@@ -123,11 +123,11 @@ static int open_listeners(struct server *s, struct err *err)
         .body_limit = (size_t)c->max_body_mib << 20,
         .memory = (size_t)c->max_body_mib << 21,
         .request_timeout = c->request_timeout,
-        .routes = calls_routes,
-        .n_routes = calls_n_routes,
-        .arg = &s->calls,
-        .piece = calls_piece,
-        .refused = calls_refused,
+        .routes = verb_routes,
+        .n_routes = verb_n_routes,
+        .arg = &s->verbs,
+        .piece = verb_piece,
+        .refused = verb_refused,
     };
     const struct http_options ops = {
         .listen = c->ops_listen,

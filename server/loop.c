@@ -465,7 +465,7 @@ static void serve(struct loop *l, struct call *call)
     take_closed(l);
     if (l->n_events > 0)
         step(l, now);
-    call_settle(l->calls, call);
+    calls_settle(l->calls, call);
 }
 
 bool loop_serve(struct loop *l, struct call *call)

@@ -23,7 +23,7 @@
 
 #include "base/log.h"
 #include "k8s/decode.h"
-#include "server/calls.h"
+#include "server/verb_routes.h"
 
 #define GANG    64 /* members, all planned */
 #define CALLS   2000
@@ -36,7 +36,7 @@ struct bench {
     struct config *config;
     struct metrics metrics;
     struct loop *loop;
-    struct calls_context calls;
+    struct verb_context calls;
     pthread_t thread;
     char *address;
     int nodes;
@@ -343,18 +343,18 @@ static void open_server(struct bench *b)
     b->config = config_defaults();
     b->config->schedule_timeout = 24 * 3600 * USEC_PER_SEC; /* nobody binds */
     b->loop = loop_new(b->config, &b->metrics, &err);
-    b->calls = (struct calls_context){b->loop, &b->metrics, NULL};
+    b->calls = (struct verb_context){b->loop, &b->metrics, NULL};
     const struct http_options options = {.listen = "127.0.0.1:0",
                                          .threads = 2,
                                          .connection_limit = 64,
                                          .body_limit = (size_t)256 << 20,
                                          .memory = (size_t)512 << 20,
                                          .request_timeout = 60 * USEC_PER_SEC,
-                                         .routes = calls_routes,
-                                         .n_routes = calls_n_routes,
+                                         .routes = verb_routes,
+                                         .n_routes = verb_n_routes,
                                          .arg = &b->calls,
-                                         .piece = calls_piece,
-                                         .refused = calls_refused};
+                                         .piece = verb_piece,
+                                         .refused = verb_refused};
     struct http *http = b->loop ? http_open(&options, &err) : NULL;
     if (!http)
         die(err.text);

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube-scheduler's calls, through the code that serves them (server/calls.h), to the core of the
- * bed. An input is one call after the other, with a line "--" between them; the first letter of
+ * kube-scheduler's calls, through the code that serves them (server/verb_routes.h), to the core of
+ * the bed. An input is one call after the other, with a line "--" between them; the first letter of
  * each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in a turn of their
  * own, others are posted.
  *
  * Every request is answered once, with JSON of that verb: filter and prioritize name only nodes
  * that were offered, and prioritize all of them.
  */
-#include "server/calls.h"
+#include "server/verb_routes.h"
 
 #include <strings.h>
 
+#include "server/calls.h"
 #include "test/fuzz/bed.h"
 #include "test/fuzz/fake_http.h"
 
@@ -36,7 +37,7 @@ static void serve(struct loop *l, struct call *call)
     calls_enter(l->calls, call, l->bed->now, &ev);
     bed_step(l->bed, &ev, 1);
     if (!call->deferred)
-        call_settle(l->calls, call);
+        calls_settle(l->calls, call);
 }
 
 bool loop_serve(struct loop *l, struct call *call)
@@ -171,17 +172,17 @@ static const struct http_route *route_of(char letter)
 {
     static const char letters[] = "fpeb";
     const char *at = letter ? strchr(letters, letter) : NULL;
-    return at ? &calls_routes[at - letters] : NULL;
+    return at ? &verb_routes[at - letters] : NULL;
 }
 
-static struct fake_request *call(struct calls_context *context, const char *data, size_t size)
+static struct fake_request *call(struct verb_context *context, const char *data, size_t size)
 {
     const struct http_route *route = size ? route_of(*data) : NULL;
     if (!route)
         return NULL;
     struct loop *l = context->loop;
     struct fake_request *f = fake_request_new(route, route->path);
-    fake_request_body(f, data + 1, size - 1, calls_piece, context);
+    fake_request_body(f, data + 1, size - 1, verb_piece, context);
     route->handle(context, &f->r);
     struct call *posted = STEAL(l->posted);
     if (posted)
@@ -199,7 +200,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     loop.bed->effect = see_effect;
     loop.bed->arg = &loop;
     HOLDS(loop.calls, "%s", err.text);
-    struct calls_context context = {.loop = &loop, .metrics = &metrics};
+    struct verb_context context = {.loop = &loop, .metrics = &metrics};
     struct fake_request *requests[MOST_CALLS];
     size_t n = 0;
     const char *p = (const char *)data, *end = p + size;

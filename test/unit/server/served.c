@@ -88,7 +88,7 @@ static int setup_with(void **state, usec_t hold, bool express)
     s->config->express = express;
     s->loop = loop_new(s->config, &s->metrics, &err);
     assert_non_null(s->loop);
-    s->calls = (struct calls_context){s->loop, &s->metrics, NULL};
+    s->calls = (struct verb_context){s->loop, &s->metrics, NULL};
     s->ops = (struct ops_context){s->loop, xstrdup("{}")};
     const struct http_options verbs = {.listen = "127.0.0.1:0",
                                        .threads = 2,
@@ -96,11 +96,11 @@ static int setup_with(void **state, usec_t hold, bool express)
                                        .body_limit = 1 << 20,
                                        .memory = 2 << 20,
                                        .request_timeout = 10 * USEC_PER_SEC,
-                                       .routes = calls_routes,
-                                       .n_routes = calls_n_routes,
+                                       .routes = verb_routes,
+                                       .n_routes = verb_n_routes,
                                        .arg = &s->calls,
-                                       .piece = calls_piece,
-                                       .refused = calls_refused};
+                                       .piece = verb_piece,
+                                       .refused = verb_refused};
     const struct http_options ops = {.listen = "127.0.0.1:0",
                                      .threads = 1,
                                      .connection_limit = 2 * OPS_QUERIES,

@@ -13,9 +13,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "server/calls.h"
 #include "server/loop.h"
 #include "server/ops_routes.h"
+#include "server/verb_routes.h"
 
 struct fake {
     struct cluster cluster; /* first */
@@ -31,7 +31,7 @@ struct server {
     struct config *config;
     struct metrics metrics;
     struct loop *loop;
-    struct calls_context calls;
+    struct verb_context calls;
     struct ops_context ops;
     char *verbs, *ops_at;
     pthread_t thread;
