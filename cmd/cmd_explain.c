@@ -8,7 +8,7 @@
 
 #include "cmd/ask.h"
 #include "cmd/cmd.h"
-#include "server/table.h"
+#include "cmd/table.h"
 
 #define MEMBERS_SHOWN 40
 

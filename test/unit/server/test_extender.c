@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/extender.h"
-#include "server/grouping.h"
 
 #include <jansson.h>
 #include <setjmp.h>
@@ -9,6 +8,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+
+#include "cmd/grouping.h"
 
 #define POD                                                                                        \
     "{\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u-1\"},"                         \

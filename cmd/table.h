@@ -2,8 +2,8 @@
 /*
  * table.h - columns for people, aligned as kubectl aligns them. One thread.
  */
-#ifndef MUSTER_SERVER_TABLE_H
-#define MUSTER_SERVER_TABLE_H
+#ifndef MUSTER_CMD_TABLE_H
+#define MUSTER_CMD_TABLE_H
 
 #include "base/buf.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/grouping.h"
+#include "cmd/grouping.h"
 
 #include "k8s/dialect.h"
 

@@ -5,8 +5,8 @@
  * The rules borrow from the settings, which must live as long; afterwards they are const, and may
  * be read by every thread.
  */
-#ifndef MUSTER_SERVER_GROUPING_H
-#define MUSTER_SERVER_GROUPING_H
+#ifndef MUSTER_CMD_GROUPING_H
+#define MUSTER_CMD_GROUPING_H
 
 #include "config/config.h"
 #include "workload/workload.h"

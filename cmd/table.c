@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/table.h"
+#include "cmd/table.h"
 
 #include <stdarg.h>
 #include <stdio.h>
