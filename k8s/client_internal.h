@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client_internal.h - what client.c (calls, transfers of libcurl, the loop), client_http2.c
- * (requests that share a connection) and client_reply.c (what replies say) share.
+ * client_internal.h - what the files of the client share: client.c (calls and the loop) over
+ * client_http2.c (requests that share a connection) over client_transfer.c (transfers of libcurl);
+ * below all of them client_timer.c and client_reply.c (what replies say).
  *
  * A call is owned by the client from client_send() until `done` has returned. It goes over one of
  * two ways: a transfer of libcurl (`easy`), or a stream of an HTTP/2 connection (`over_http2`: it
@@ -92,15 +93,32 @@ struct client_call {
     bool failed;
 };
 
-/* A piece of the reply; false: no more of it is wanted. */
-bool client_take_data(struct client_call *call, long status, const char *data, size_t len);
+/* ---- client_timer.c ---- */
+
+/* Calls back whose time has come. */
+void client_timers_fire(struct client *c);
+
+/* ---- client_reply.c ---- */
+
 /* The body as `done` gets it: JSON that jansson takes; protobuf as it is, but for a Status. */
 void client_make_readable(struct buf *body);
-/* Over libcurl. */
+
+/* ---- client_transfer.c ---- */
+
+/* -1: libcurl could not be started. */
+int client_pool_open(struct pool *pool, int epoll);
+/* A piece of the reply; false: no more of it is wanted. */
+bool client_take_data(struct client_call *call, long status, const char *data, size_t len);
+/* Sends the call over libcurl. */
 void client_transfer(struct client_call *call);
+/* Sends one that has ended once more. */
+void client_transfer_again(struct client_call *call);
+void client_transfer_free(struct client_call *call);
 /* With all that is the same for every call, but for client_set_tls(). */
 CURL *client_new_handle(struct client *c);
 void client_set_tls(CURL *easy, const struct kubeconfig *kc);
+
+/* ---- client_http2.c ---- */
 
 void client_http2_init(struct client *c);
 void client_http2_free(struct client *c);
