@@ -66,12 +66,6 @@ static bool is_in(const char *const *list, size_t n, const char *key)
     return false;
 }
 
-void decode_beyond(struct gang_pod_facts *f, const char *what)
-{
-    if (!f->inexact)
-        f->inexact = xstrdup(what);
-}
-
 static bool volume_is_everywhere(const json_t *volume)
 {
     const char *key;

@@ -17,6 +17,14 @@ struct decoded_metadata {
     usec_t created;
 };
 
+/* Notes a constraint that is not in the facts; the first one noted stays. */
+void decode_beyond(struct gang_pod_facts *f, const char *what);
+/* Notes what cannot be read, in the error's words; the first note stays. Nothing here keeps a pod
+ * from being counted. */
+void decode_invalid(struct gang_pod_facts *f, const struct err *err);
+/* Whether so many are within the bound; notes it if not. */
+bool decode_within(struct gang_pod_facts *f, enum gang_bound bound, size_t n);
+
 int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
                     struct err *err);
 /* metadata.resourceVersion as in struct gang_pod_facts. */
@@ -39,17 +47,10 @@ void decode_node_length(const json_t *selector, struct decode_length *more);
  * be there already. */
 int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err);
 int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err);
-/* Notes what cannot be read, in the error's words; the first note stays. Nothing here keeps a pod
- * from being counted. */
-void decode_invalid(struct gang_pod_facts *f, const struct err *err);
-/* Whether so many are within the bound; notes it if not. */
-bool decode_within(struct gang_pod_facts *f, enum gang_bound bound, size_t n);
 /* What kube-scheduler charges for the pod, into f->requests. */
 void decode_requests(const json_t *spec, const json_t *status, struct gang_pod_facts *f);
 /* The condition of a pod of that type; NULL: there is none. */
 const json_t *decode_condition(const json_t *status, const char *type);
-/* Notes a constraint that is not in the facts; the first one noted stays. */
-void decode_beyond(struct gang_pod_facts *f, const char *what);
 /* What of the spec is not in the facts, of those fields that nothing else here reads. */
 void decode_exactness(const json_t *spec, struct gang_pod_facts *f);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);
