@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grouper_internal.h - what grouper.c (pods) and grouper_made.c (PodGroups) share.
+ * grouper_internal.h - what the files of the grouper share: grouper.c (pods) over grouper_made.c
+ * (PodGroups) over grouper_search.c (searches).
  *
  * A search leads from a pod up its owners to what its PodGroup must be. It stands in the queue of
  * those to look at, among the stuck, or waits for an owner, and is looked at again until its owner
@@ -103,7 +104,7 @@ struct grouper {
     bool link_forbidden, make_forbidden; /* logged */
 };
 
-/* ---- searches (grouper.c) ---- */
+/* ---- searches (grouper_search.c) ---- */
 
 void search_init(struct search *s, struct grouper *g, const char *ns);
 /* Takes the text. */
@@ -113,19 +114,21 @@ void search_again(struct search *s);
 /* Looks again after a while, or when PodGroups were listed. */
 void search_park(struct search *s);
 void search_end(struct search *s);
+/* Looks at the first ones of the queue; those behind them have their turn after the network. */
+void searches_step(struct grouper *g);
+/* Those that were parked look again, soon. */
+void searches_unpark(struct grouper *g);
 
+/* Fires g->pump. */
+void grouper_pump_soon(struct grouper *g);
+/* Fires g->look after a while, unless that is due already. */
+void grouper_look_later(struct grouper *g);
+bool grouper_is_ready(const struct grouper *g, const struct dialect *dialect);
+void grouper_set_ready(struct grouper *g, const struct dialect *dialect, bool ready);
 /* What an owner reference or an identity says, borrowed; false: something is missing. */
 bool grouper_ref(const json_t *reference, struct workload_ref *ret);
 /* The first of the object's owner references; NULL: it has none. */
 const json_t *grouper_first_owner(const json_t *object);
-void grouper_pump_soon(struct grouper *g);
-/* Unless that is due already. */
-void grouper_look_later(struct grouper *g);
-bool grouper_is_ready(const struct grouper *g, const struct dialect *dialect);
-/* Something about this object went wrong for long: an event says so, once, and what else there is
- * to say later. */
-void grouper_complain(struct grouper *g, const char *ns, const struct workload_ref *about,
-                      const char *text);
 
 /* ---- PodGroups (grouper_made.c) ---- */
 
