@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write_internal.h - what write.c (lanes), write_pod.c (bindings, reads, nominations, gates,
- * evictions, conditions), write_status.c and write_event.c share.
+ * write_internal.h - what the files of the writer share: write.c (sends what may go) over
+ * write_pod.c (bindings, reads, nominations, gates, evictions, conditions), write_status.c and
+ * write_event.c (the calls of each kind of order) over write_flight.c (what goes) over
+ * write_lanes.c (what waits) over write_order.c.
  *
  * An order is owned by one thing at a time: the mail, the queue of its lane, or a flight. A flight
- * is an order under way: one call, or a pause before the next try. It ends with flight_end().
+ * is an order under way: one call, or a pause before the next try. It ends with flight_end(), after
+ * which the sender touches it no more; write.c then lets others go.
  */
 #ifndef MUSTER_K8S_WRITE_INTERNAL_H
 #define MUSTER_K8S_WRITE_INTERNAL_H
@@ -15,6 +18,9 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "k8s/write.h"
+
+/* Where so many wait, steps that a group has left behind are not written any more. */
+#define STATUS_CROWD 16
 
 struct order {
     struct mail mail;
@@ -77,6 +83,7 @@ struct flight {
     struct order *order;
     enum lane_id lane;
     struct client_call *call;
+    client_done_fn *replied; /* of the call: calls done() */
     void (*done)(struct flight *f, const struct client_reply *reply);
     struct client_timer retry;
     int tries;
@@ -98,7 +105,7 @@ struct writer {
     struct writer_options o;
     struct lane lanes[LANE_MAX];
     struct list flights;
-    bool pumping;
+    bool pump_due;          /* a flight has ended, or pauses: others may go */
     struct map nominations; /* uid -> struct order, NOMINATE or UNGATE, waiting */
     struct map untold;      /* uid -> struct order, TELL, waiting */
     struct map statuses;    /* key of group -> struct order, the newest waiting */
@@ -112,13 +119,40 @@ struct writer {
         evict_forbidden; /* logged */
 };
 
+/* ---- what waits (write_lanes.c) ---- */
+
+void lanes_init(struct writer *w);
+/* Frees the orders that wait. */
+void lanes_done(struct writer *w);
+/* Its length, as a metric. */
+void lane_show(struct writer *w, const struct lane *lane);
+/* NULL where item is. */
+struct order *lane_order(struct fair_item *item);
+/* It is to leave its lane, and does not count as waiting any more. */
+void order_unlist(struct writer *w, struct order *o);
+/* Posts BIND_DONE or POD_READ; strings are copied. */
+void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
+                 const char *text, enum gang_outcome outcome);
+
+/* ---- what goes (write_flight.c) ---- */
+
+/* again() fires when something that had to wait may go. */
+void flights_init(struct writer *w, void (*again)(void *writer));
+/* Cancels what is under way. */
+void flights_done(struct writer *w);
+/* Fires w->patience when a lane has waited long enough, or nothing urgent may be left. */
+void lanes_arm_patience(struct writer *w);
+/* Takes the next order of the lane that may be sent now; NULL: there is none. `replied` and `retry`
+ * are the caller's to set. */
+struct flight *flight_next(struct writer *w, enum lane_id id);
 /* Starts a call of the flight. */
 void flight_send(struct flight *f, const struct client_request *request,
                  void (*done)(struct flight *f, const struct client_reply *reply));
 /* Sends the order again after a pause; false: it was tried often enough. */
 bool flight_retry(struct flight *f, int most, usec_t first);
-/* Frees the flight and lets the lane go on. */
 void flight_end(struct flight *f);
+
+/* ---- senders (write_pod.c, write_status.c, write_event.c) ---- */
 
 void bind_send(struct flight *f);
 void read_send(struct flight *f);
@@ -129,9 +163,5 @@ void tell_send(struct flight *f);
 void status_send(struct flight *f);
 void event_send(struct flight *f);
 void series_free(struct writer *w, struct series *s);
-
-/* Posts BIND_DONE or POD_READ; strings are copied. */
-void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
-                 const char *text, enum gang_outcome outcome);
 
 #endif
