@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "base/log.h"
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 #include "k8s/decode.h"
 #include "k8s/discover.h"
 #include "k8s/grouper.h"
@@ -42,7 +42,7 @@ struct api {
 
     /* owned by the API thread */
     struct client *client;
-    struct groups *groups;
+    struct podgroups *groups;
     struct writer *writer;
     struct grouper *grouper; /* NULL: no PodGroups are made */
     struct claims *claims;
@@ -115,7 +115,7 @@ static int take_pod(struct api *a, json_t *object, const struct err *why, struct
     grouper_pod(a->grouper, object, ev.pod);
     if (ev.pod->group.name) {
         cleanup_free char *owners = dialect_owners(object);
-        groups_linked(a->groups, &ev.pod->group, owners);
+        podgroups_linked(a->groups, &ev.pod->group, owners);
     }
     bool whole = !ev.pod->invalid;
     if (!whole)
@@ -266,7 +266,7 @@ static int set_group(void *arg, json_t *object, struct err *err)
                             .group = decode_group(k->dialect, object, err)};
     if (!ev.group)
         return -1;
-    groups_set(k->api->groups, &ev.group->ref, object);
+    podgroups_set(k->api->groups, &ev.group->ref, object);
     grouper_group(k->api->grouper, &ev.group->ref, object);
     post(k->api, &ev);
     return 0;
@@ -281,7 +281,7 @@ static int unread_group(void *arg, json_t *object, const struct err *why)
                             .group = decode_group_part(k->dialect, object, why, &err)};
     if (!ev.group)
         return -1;
-    groups_gone(k->api->groups, &ev.group->ref);
+    podgroups_gone(k->api->groups, &ev.group->ref);
     post(k->api, &ev);
     return 1;
 }
@@ -291,7 +291,7 @@ static void group_gone(void *arg, const char *ns, const char *name)
     struct kind *k = arg;
     struct gang_event ev = {.kind = GANG_EV_GROUP_GONE};
     ev.gone = (struct gang_ref){xstrdup(k->dialect->api_group), xstrdup(ns), xstrdup(name)};
-    groups_gone(k->api->groups, &ev.gone);
+    podgroups_gone(k->api->groups, &ev.gone);
     grouper_group_gone(k->api->grouper, &ev.gone);
     post(k->api, &ev);
 }
@@ -316,7 +316,7 @@ static void on_lost(void *arg)
     struct kind *k = arg;
     log_info("PodGroups are no longer served", "dialect", k->dialect->name, NULL);
     k->watch = watch_stop(k->watch, /* forget= */ true);
-    groups_serve(k->api->groups, k->dialect, /* version= */ NULL, false);
+    podgroups_serve(k->api->groups, k->dialect, /* version= */ NULL, false);
     discover_again(k->discover);
     kind_synced(k);
 }
@@ -331,7 +331,7 @@ static void kind_found(void *arg, const char *version, bool status_subresource)
     }
     const char *group = k->dialect->api_group;
     log_info("PodGroups are served", "dialect", k->dialect->name, "version", version, NULL);
-    groups_serve(a->groups, k->dialect, version, status_subresource);
+    podgroups_serve(a->groups, k->dialect, version, status_subresource);
     grouper_ready(a->grouper, k->dialect, false);
     cleanup_free char *path = xasprintf("/apis/%s/%s/podgroups", group, version);
     cleanup_free char *rule = xasprintf("list and watch podgroups in API group %s", group);
@@ -444,7 +444,7 @@ static void api_free(struct api *a)
     grouper_free(a->grouper);
     writer_free(a->writer);
     client_free(a->client);
-    groups_free(a->groups);
+    podgroups_free(a->groups);
     claims_free(a->claims);
     api_metrics_free(a->metrics);
     mailbox_free(a->box);
@@ -487,7 +487,7 @@ int api_cluster_open(const struct api_options *options, const struct cluster_sin
     a->deadline = USEC_NEVER;
     a->gates = options->gates;
     a->metrics = api_metrics_new();
-    a->groups = groups_new();
+    a->groups = podgroups_new();
     a->claims = claims_new(sink);
     cleanup_free char *agent = xasprintf("muster/%s", options->version);
     a->client = client_new(kc, agent, a->metrics, err);

@@ -20,7 +20,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "k8s/builtin.h"
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 
 enum {
 #define X(id, usec, help) COST_##id = (usec),

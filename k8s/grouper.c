@@ -168,7 +168,7 @@ static void newcomer_found(struct search *s, const struct workload_group *group)
         search_park(s); /* until they are listed */
         return;
     }
-    if (!groups_served(g->o.groups, d->api_group)) {
+    if (!podgroups_served(g->o.groups, d->api_group)) {
         cleanup_free char *why = xasprintf(
             "PodGroups of %s are not served; install their CRD, or set podGroupDialect to one that "
             "is",

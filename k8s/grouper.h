@@ -20,7 +20,7 @@
 #define MUSTER_K8S_GROUPER_H
 
 #include "k8s/client.h"
-#include "k8s/groups.h"
+#include "k8s/podgroup_cache.h"
 #include "k8s/write.h"
 
 struct grouper;
@@ -28,7 +28,7 @@ struct grouper;
 struct grouper_options {
     const struct workload_rules *rules; /* all borrowed */
     struct client *client;
-    struct groups *groups;
+    struct podgroups *groups;
     struct writer *writer;
     struct api_metrics *metrics;
     /* Shows a pod as if the watch had shown it; borrows the object. */
@@ -49,7 +49,7 @@ void grouper_overlay(struct grouper *g, json_t *pod);
 /* After it was decoded: says in its facts what it waits for. */
 void grouper_pod(struct grouper *g, const json_t *pod, struct gang_pod_facts *facts);
 void grouper_pod_gone(struct grouper *g, const char *ns, const char *name);
-/* After groups_set(), after groups_gone(). */
+/* After podgroups_set(), after podgroups_gone(). */
 void grouper_group(struct grouper *g, const struct gang_ref *ref, const json_t *object);
 void grouper_group_gone(struct grouper *g, const struct gang_ref *ref);
 /* Whether what there is of this dialect is known: it is listed, or not served. */

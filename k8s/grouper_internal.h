@@ -92,7 +92,7 @@ struct grouper {
     struct owners *owners;
     bool ready[GROUPER_DIALECTS]; /* as in dialects[] */
     struct map newcomers;         /* "ns/name" -> struct newcomer */
-    struct map made;              /* groups_key() -> struct made */
+    struct map made;              /* podgroups_key() -> struct made */
     /* A linked pod of each PodGroup, until these are listed: key -> name. */
     struct map samples;
     struct map told;          /* UID -> struct told */

@@ -29,7 +29,7 @@ static struct made *made_new(struct grouper *g, const struct dialect *d, const s
     struct made *m = xcalloc(1, sizeof *m);
     m->g = g;
     m->dialect = d;
-    m->key = groups_key(ref);
+    m->key = podgroups_key(ref);
     m->ref = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
     list_init(&m->dead);
     list_init(&m->newcomers);
@@ -46,7 +46,7 @@ static struct made *made_new(struct grouper *g, const struct dialect *d, const s
 
 static struct made *find(const struct grouper *g, const struct gang_ref *ref)
 {
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     return map_get(&g->made, key);
 }
 
@@ -136,7 +136,7 @@ static char *group_path(const struct made *m, const char *version, bool one)
 static void made_send(struct errand *e)
 {
     struct made *m = CONTAINER_OF(e, struct made, errand);
-    const struct groups_served *served = groups_served(m->g->o.groups, m->ref.api_group);
+    const struct podgroups_served *served = podgroups_served(m->g->o.groups, m->ref.api_group);
     /* Those who needed it may have left meanwhile. */
     if (!m->write || !served || (!m->there && list_empty(&m->newcomers))) {
         json_decref(STEAL(m->write));
@@ -264,7 +264,7 @@ static void not_patched(struct made *m, const struct client_reply *reply)
 /* Another version than the patch was for is known. */
 static bool is_shown_anew(const struct made *m)
 {
-    const json_t *seen = groups_seen(m->g->o.groups, &m->ref, usec_now());
+    const json_t *seen = podgroups_seen(m->g->o.groups, &m->ref, usec_now());
     return !seen || !str_eq(field_peek(seen, "metadata", "resourceVersion", NULL),
                             field_peek(m->write, "metadata", "resourceVersion", NULL));
 }
@@ -279,7 +279,7 @@ static void patched(struct made *m, const struct client_reply *reply)
         m->vain = 0;
         m->complained = false;
         log_info("PodGroup follows its owner", "podgroup", m->key, "owner", m->owner, NULL);
-        groups_written(g->o.groups, &m->ref, object, usec_now());
+        podgroups_written(g->o.groups, &m->ref, object, usec_now());
         json_decref(object);
         if (m->stale)
             learn_soon(m);
@@ -354,7 +354,7 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
     struct grouper *g = n->search.g;
     struct made *m = find(g, ref);
     usec_t now = usec_now();
-    const json_t *seen = groups_seen(g->o.groups, ref, now);
+    const json_t *seen = podgroups_seen(g->o.groups, ref, now);
     if (seen && m) {
         free(m->dispute);
         m->dispute = made_dispute(seen, d, group);
@@ -380,7 +380,7 @@ enum made_answer made_need(struct newcomer *n, const struct dialect *d, const st
         return MADE_FAILING;
     }
     if (m->errand.state == ERRAND_IDLE) {
-        const struct groups_served *served = groups_served(g->o.groups, d->api_group);
+        const struct podgroups_served *served = podgroups_served(g->o.groups, d->api_group);
         json_decref(m->write);
         m->write = made_object(d, served->version, ref->ns, group);
         set_owner(m, &group->owner);
@@ -458,7 +458,7 @@ static void sample_done(struct errand *e, const struct client_reply *reply)
 static void refresh_found(struct search *s, const struct workload_group *group)
 {
     struct made *m = CONTAINER_OF(s, struct made, search);
-    const json_t *seen = groups_seen(s->g->o.groups, &m->ref, usec_now());
+    const json_t *seen = podgroups_seen(s->g->o.groups, &m->ref, usec_now());
     search_end(s);
     bool ours = str_eq(group->name, m->ref.name);
     if (!seen || (ours && !update(m, seen, group)))
@@ -519,7 +519,7 @@ void made_owner_changed(void *arg, const char *uid)
 void made_member(struct grouper *g, const struct gang_ref *ref, const char *pod)
 {
     const struct dialect *d = dialect_of_objects(ref->api_group);
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     struct made *m = map_get(&g->made, key);
     if (!m) {
         if (d && !grouper_is_ready(g, d) && map_count(&g->samples) < MAX_SAMPLES)

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "gang/rules.h"
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 #include "k8s/decode.h"
 #include "k8s/dialect.h"
 

@@ -21,14 +21,14 @@
 #include "base/mailbox.h"
 #include "k8s/client.h"
 #include "k8s/cluster.h"
-#include "k8s/groups.h"
+#include "k8s/podgroup_cache.h"
 
 struct order;
 struct writer;
 
 struct writer_options {
     struct client *client; /* all borrowed; must outlive the writer */
-    struct groups *groups;
+    struct podgroups *groups;
     struct api_metrics *metrics;
     const struct cluster_sink *sink;
     int bindings; /* under way at once; 0: 32 */

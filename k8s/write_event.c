@@ -77,7 +77,7 @@ static const char *api_version_of(const struct writer *w, const struct order *o,
 {
     if (!o->api_group)
         return o->api_version ? o->api_version : "v1";
-    const struct groups_served *served = groups_served(w->o.groups, o->api_group);
+    const struct podgroups_served *served = podgroups_served(w->o.groups, o->api_group);
     const struct dialect *d = dialect_of_objects(o->api_group);
     const char *version = served ? served->version : d ? d->versions[0] : "v1";
     buf_printf(b, "%s/%s", o->api_group, version);

@@ -122,7 +122,7 @@ static char *flight_key(const struct order *o)
     case GANG_UNGATE:
         return xstrdup(o->uid);
     case GANG_STATUS:
-        return groups_key(&o->ref);
+        return podgroups_key(&o->ref);
     default:
         return NULL;
     }

@@ -87,11 +87,11 @@ struct flight {
     void (*done)(struct flight *f, const struct client_reply *reply);
     struct client_timer retry;
     int tries;
-    bool nominated;               /* UNGATE: what is left is the gate */
-    bool conflicted;              /* TELL: somebody else wrote to the pod meanwhile */
-    json_t *sent;                 /* STATUS: the fields that are written */
-    char contested[GROUPS_FIELD]; /* STATUS: the field that is left to another writer */
-    char *event_name;             /* EVENT: of the object that is patched or made */
+    bool nominated;                  /* UNGATE: what is left is the gate */
+    bool conflicted;                 /* TELL: somebody else wrote to the pod meanwhile */
+    json_t *sent;                    /* STATUS: the fields that are written */
+    char contested[PODGROUPS_FIELD]; /* STATUS: the field that is left to another writer */
+    char *event_name;                /* EVENT: of the object that is patched or made */
 };
 
 /* Events that were sent before: the same again counts up. */

@@ -85,7 +85,7 @@ static void enqueue(struct writer *w, struct lane *lane, struct order *o)
     if (o->kind == GANG_TELL)
         map_set(&w->untold, o->uid, o);
     if (o->kind == GANG_STATUS) {
-        cleanup_free char *key = groups_key(&o->ref);
+        cleanup_free char *key = podgroups_key(&o->ref);
         map_set(&w->statuses, key, o);
     }
     o->since = usec_now();
@@ -105,7 +105,7 @@ void order_unlist(struct writer *w, struct order *o)
     if (o->kind == GANG_TELL)
         map_remove(&w->untold, o->uid);
     if (o->kind == GANG_STATUS) {
-        cleanup_free char *key = groups_key(&o->ref);
+        cleanup_free char *key = podgroups_key(&o->ref);
         if (map_get(&w->statuses, key) == o)
             map_remove(&w->statuses, key);
     }
@@ -197,7 +197,7 @@ static bool is_crowded(const struct lane *lane, const char *ns)
 static bool overtake_status(struct writer *w, struct order *o)
 {
     struct lane *lane = &w->lanes[LANE_STATUS];
-    cleanup_free char *key = groups_key(&o->ref);
+    cleanup_free char *key = podgroups_key(&o->ref);
     struct order *newest = map_get(&w->statuses, key);
     if (!newest)
         return false;

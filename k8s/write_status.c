@@ -2,8 +2,8 @@
 /*
  * The status of a PodGroup: what its dialect would change of the object as last seen, as a merge
  * patch that only applies to that very version of it. Somebody else was faster: read again, look
- * again. Somebody else keeps setting a field to something else: it is left to him (groups.h), and
- * the log says who he is.
+ * again. Somebody else keeps setting a field to something else: it is left to him
+ * (podgroup_cache.h), and the log says who he is.
  */
 #include <limits.h>
 
@@ -17,8 +17,8 @@
 #define TRIES          8
 #define RETRY_FIRST    (200 * USEC_PER_MSEC)
 
-static void put_group_path(struct buf *b, const struct groups_served *served, const struct order *o,
-                           bool status)
+static void put_group_path(struct buf *b, const struct podgroups_served *served,
+                           const struct order *o, bool status)
 {
     buf_printf(b, "/apis/%s/%s/namespaces/", served->dialect->api_group, served->version);
     client_escape(b, o->ns);
@@ -34,7 +34,7 @@ static void give_up(struct flight *f, const struct client_reply *reply)
 {
     struct err err;
     client_reply_error(reply, &err);
-    cleanup_free char *key = groups_key(&f->order->ref);
+    cleanup_free char *key = podgroups_key(&f->order->ref);
     bool forbidden = !reply->error && reply->status == 403;
     if (forbidden && f->writer->status_forbidden)
         return;
@@ -49,8 +49,8 @@ static void take_reply(struct flight *f, const struct client_reply *reply)
     if (!object)
         return;
     if (f->sent)
-        groups_wrote(f->writer->o.groups, &f->order->ref, f->sent, object, usec_now());
-    groups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
+        podgroups_wrote(f->writer->o.groups, &f->order->ref, f->sent, object, usec_now());
+    podgroups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
 }
 
 /* Who, other than us, has set that field of the status last. */
@@ -79,13 +79,13 @@ static void contested_done(struct flight *f, const struct client_reply *reply)
     cleanup_json json_t *object =
         client_ok(reply) ? json_form_whole(reply->body, reply->len) : NULL;
     const char *manager = manager_of(object, f->contested);
-    cleanup_free char *key = groups_key(&f->order->ref);
+    cleanup_free char *key = podgroups_key(&f->order->ref);
     log_warning("another writer keeps changing the status of a PodGroup; it is left to it for "
                 "ten minutes",
                 "podgroup", key, "field", f->contested, "writer", manager ? manager : "unknown",
                 NULL);
     if (object)
-        groups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
+        podgroups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
     status_send(f);
 }
 
@@ -102,7 +102,7 @@ static void reread_done(struct flight *f, const struct client_reply *reply)
     flight_end(f);
 }
 
-static void read_group(struct flight *f, const struct groups_served *served,
+static void read_group(struct flight *f, const struct podgroups_served *served,
                        void (*done)(struct flight *f, const struct client_reply *reply))
 {
     cleanup_buf struct buf path = BUF_INIT;
@@ -119,7 +119,8 @@ static void read_group(struct flight *f, const struct groups_served *served,
 
 static void patch_done(struct flight *f, const struct client_reply *reply)
 {
-    const struct groups_served *served = groups_served(f->writer->o.groups, f->order->api_group);
+    const struct podgroups_served *served =
+        podgroups_served(f->writer->o.groups, f->order->api_group);
     if (client_ok(reply)) {
         take_reply(f, reply);
     } else if (!reply->error && reply->status == 409 && served) {
@@ -135,20 +136,20 @@ static void patch_done(struct flight *f, const struct client_reply *reply)
 }
 
 /* The patch to send; NULL: there is nothing to write. */
-static json_t *status_patch(struct flight *f, const struct groups_served *served)
+static json_t *status_patch(struct flight *f, const struct podgroups_served *served)
 {
     const struct order *o = f->order;
-    struct groups *groups = f->writer->o.groups;
+    struct podgroups *groups = f->writer->o.groups;
     usec_t now = usec_now();
-    const json_t *seen = groups_seen(groups, &o->ref, now);
+    const json_t *seen = podgroups_seen(groups, &o->ref, now);
     const char *uid = field_peek(seen, "metadata", "uid", NULL);
     /* Gone, or another object under the same name: the core will say something new about it. */
     if (!served || !uid || (o->uid && !str_eq(uid, o->uid)))
         return NULL;
-    struct dialect_view view = {seen, groups_owners(groups, &o->ref), usec_wall()};
+    struct dialect_view view = {seen, podgroups_owners(groups, &o->ref), usec_wall()};
     json_t *patch = served->dialect->status(&o->status, &view);
     json_t *status = json_object_get(patch, "status");
-    if (!groups_trim(groups, &o->ref, status, now, f->contested))
+    if (!podgroups_trim(groups, &o->ref, status, now, f->contested))
         f->contested[0] = '\0';
     if (json_object_size(status) == 0 && !f->contested[0]) {
         json_decref(patch);
@@ -163,7 +164,7 @@ static json_t *status_patch(struct flight *f, const struct groups_served *served
 void status_send(struct flight *f)
 {
     const struct order *o = f->order;
-    const struct groups_served *served = groups_served(f->writer->o.groups, o->api_group);
+    const struct podgroups_served *served = podgroups_served(f->writer->o.groups, o->api_group);
     cleanup_json json_t *patch = status_patch(f, served);
     if (!patch) {
         flight_end(f);

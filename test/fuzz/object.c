@@ -7,7 +7,7 @@
  * asked about a pod it answers. A PodGroup's status that was written is not written again.
  */
 #include "base/json_mend.h"
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 #include "k8s/decode.h"
 #include "k8s/dialect.h"
 #include "k8s/field.h"

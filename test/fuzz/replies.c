@@ -41,7 +41,7 @@ static const struct workload_rules rules = {
 struct world {
     struct client *client;
     struct api_metrics *metrics;
-    struct groups *groups;
+    struct podgroups *groups;
     struct writer *writer;
     struct grouper *grouper;
     struct discover *discover;
@@ -71,7 +71,7 @@ static void show(void *arg, json_t *pod)
 static void found(void *arg, const char *version, bool status_subresource)
 {
     struct world *w = arg;
-    groups_serve(w->groups, &dialect_kai, version, status_subresource);
+    podgroups_serve(w->groups, &dialect_kai, version, status_subresource);
     grouper_ready(w->grouper, &dialect_kai, true);
 }
 
@@ -115,8 +115,8 @@ static void begin(struct world *w, const struct cluster_sink *sink)
 {
     w->client = fake_client_new();
     w->metrics = api_metrics_new();
-    w->groups = groups_new();
-    groups_serve(w->groups, &dialect_kai, "v2alpha2", /* status_subresource= */ true);
+    w->groups = podgroups_new();
+    podgroups_serve(w->groups, &dialect_kai, "v2alpha2", /* status_subresource= */ true);
     w->writer = writer_new(&(struct writer_options){
         .client = w->client, .groups = w->groups, .metrics = w->metrics, .sink = sink});
     w->grouper = grouper_new(&(struct grouper_options){.rules = &rules,
@@ -145,7 +145,7 @@ static void end(struct world *w)
     writer_free(w->writer);
     HOLDS(!fake_client_tick(w->client), "a timer is left");
     fake_client_free(w->client);
-    groups_free(w->groups);
+    podgroups_free(w->groups);
     api_metrics_free(w->metrics);
 }
 

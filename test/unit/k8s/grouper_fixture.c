@@ -71,14 +71,14 @@ void show_group(struct gfixture *x, const char *yaml)
     cleanup_json json_t *group = parse(yaml);
     const char *name = field_peek(group, "metadata", "name", NULL);
     struct gang_ref ref = ref_of(name);
-    groups_set(x->w->groups, &ref, group);
+    podgroups_set(x->w->groups, &ref, group);
     grouper_group(x->grouper, &ref, group);
 }
 
 void group_gone(struct gfixture *x, const char *name)
 {
     struct gang_ref ref = ref_of(name);
-    groups_gone(x->w->groups, &ref);
+    podgroups_gone(x->w->groups, &ref);
     grouper_group_gone(x->grouper, &ref);
 }
 
@@ -149,7 +149,7 @@ static int set_up_with(void **state, usec_t look)
     x->w = inner;
     x->rules = (struct workload_rules){
         .on = true, .schedulers = ours, .n_schedulers = 1, .home = letters(KAI_GROUP)};
-    groups_serve(x->w->groups, &dialect_kai, "v2alpha2", /* status_subresource= */ true);
+    podgroups_serve(x->w->groups, &dialect_kai, "v2alpha2", /* status_subresource= */ true);
     x->grouper = grouper_new(&(struct grouper_options){.rules = &x->rules,
                                                        .client = x->w->client,
                                                        .groups = x->w->groups,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims and volumes in whatever order they come, and what is posted of them. */
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

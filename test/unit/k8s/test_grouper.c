@@ -314,7 +314,7 @@ static void what_an_owner_says_wrongly_is_told(void **state)
 static void a_crd_that_is_missing_is_named(void **state)
 {
     struct gfixture *x = *state;
-    groups_serve(x->w->groups, &dialect_kai, NULL, false);
+    podgroups_serve(x->w->groups, &dialect_kai, NULL, false);
     answers(x, JOB, 200, JOB_OF(""));
     answers(x, MAKE, 201, "{}");
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
@@ -322,7 +322,7 @@ static void a_crd_that_is_missing_is_named(void **state)
     assert_state(x, "p",
                  "waits: its PodGroup cannot be made: PodGroups of scheduling.run.ai are not "
                  "served; install their CRD, or set podGroupDialect to one that is");
-    groups_serve(x->w->groups, &dialect_kai, "v2alpha2", true);
+    podgroups_serve(x->w->groups, &dialect_kai, "v2alpha2", true);
     grouper_ready(x->grouper, &dialect_kai, true);
     assert_state(x, "p", "in " MADE " as -");
 }

@@ -21,7 +21,7 @@
 #include "base/buf.h"
 #include "gang/bounds.h"
 #include "gang/gang.h"
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 #include "k8s/decode.h"
 #include "k8s/dialect.h"
 #include "k8s/field.h"
@@ -45,7 +45,7 @@ struct cluster_of_others {
     usec_t now;
     const char **names;
     uint64_t id;
-    struct gang_event pending[64]; /* what claims.c has posted */
+    struct gang_event pending[64]; /* what claim_volumes.c has posted */
     size_t n_pending;
 };
 

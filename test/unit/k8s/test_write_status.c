@@ -35,12 +35,12 @@ static void show_group(struct fixture *x, const char *text)
     struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
     cleanup_json json_t *json = json_loads(text, 0, NULL);
     assert_non_null(json);
-    groups_set(x->groups, &ref, json);
+    podgroups_set(x->groups, &ref, json);
 }
 
 static void serve(struct fixture *x, bool subresource)
 {
-    groups_serve(x->groups, dialect_by_group("scheduling.volcano.sh"), "v1beta1", subresource);
+    podgroups_serve(x->groups, dialect_by_group("scheduling.volcano.sh"), "v1beta1", subresource);
 }
 
 static void a_status_goes_where_the_server_keeps_it(void **state)
@@ -226,15 +226,15 @@ static void owners_are_remembered_while_the_group_is_known(void **state)
 {
     struct fixture *x = *state;
     struct gang_ref ref = {letters("scheduling.volcano.sh"), letters("ns"), letters("g")};
-    groups_linked(x->groups, &ref, "ns/a");
-    assert_null(groups_owners(x->groups, &ref)); /* not known yet */
+    podgroups_linked(x->groups, &ref, "ns/a");
+    assert_null(podgroups_owners(x->groups, &ref)); /* not known yet */
     show_group(x, GROUP_OF("5", ""));
-    groups_linked(x->groups, &ref, NULL); /* a pod of its own */
-    groups_linked(x->groups, &ref, "ns/a");
-    groups_linked(x->groups, &ref, "ns/b");
-    assert_string_equal(groups_owners(x->groups, &ref), "ns/a");
-    groups_gone(x->groups, &ref);
-    assert_null(groups_owners(x->groups, &ref));
+    podgroups_linked(x->groups, &ref, NULL); /* a pod of its own */
+    podgroups_linked(x->groups, &ref, "ns/a");
+    podgroups_linked(x->groups, &ref, "ns/b");
+    assert_string_equal(podgroups_owners(x->groups, &ref), "ns/a");
+    podgroups_gone(x->groups, &ref);
+    assert_null(podgroups_owners(x->groups, &ref));
 }
 
 static void a_group_that_is_gone_or_another_one_is_left_alone(void **state)
@@ -336,7 +336,7 @@ static void a_status_overtaken_keeps_its_place(void **state)
                    0, NULL);
     serve(x, false);
     show_group(x, GROUP_OF("5", ""));
-    groups_set(x->groups, &ref, json);
+    podgroups_set(x->groups, &ref, json);
     /* What a server does not keep is not written again. */
     static const char kept[] =
         GROUP_OF("6", ",\"status\":{\"phase\":\"Running\",\"running\":2,\"conditions\":[]}");
@@ -375,7 +375,7 @@ static void a_status_that_fails_holds_up_no_crowd(void **state)
         cleanup_json json_t *json =
             json_pack("{s:{s:s, s:s, s:s, s:s}}", "metadata", "namespace", "ns", "name", name,
                       "uid", "gu", "resourceVersion", "5");
-        groups_set(x->groups, &ref, json);
+        podgroups_set(x->groups, &ref, json);
         if (i == 0) /* after all others that flew with it */
             fake_answer_late(x->api, route, 503, "{}");
         else

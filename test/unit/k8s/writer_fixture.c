@@ -40,7 +40,7 @@ int set_up(void **state)
     x->api = fake_start();
     x->metrics = api_metrics_new();
     x->client = client_new(fake_kubeconfig(x->api), "test", x->metrics, &err);
-    x->groups = groups_new();
+    x->groups = podgroups_new();
     x->sink = (struct cluster_sink){on_event, x};
     x->fd = eventfd(0, EFD_CLOEXEC);
     make_writer(x, 4, 0, 0);
@@ -53,7 +53,7 @@ int tear_down(void **state)
     struct fixture *x = *state;
     writer_free(x->writer);
     client_free(x->client);
-    groups_free(x->groups);
+    podgroups_free(x->groups);
     api_metrics_free(x->metrics);
     fake_stop(x->api);
     buf_done(&x->heard);

@@ -23,7 +23,7 @@ struct fixture {
     struct fake_api *api;
     struct api_metrics *metrics;
     struct client *client;
-    struct groups *groups;
+    struct podgroups *groups;
     struct writer *writer;
     struct cluster_sink sink;
     struct buf heard; /* "bind:uid:node:outcome " and "read:…" */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * claims.h - where PersistentVolumeClaims may be used: each claim joined with its volume.
+ * claim_volumes.h - where PersistentVolumeClaims may be used: each claim joined with its volume.
  *
  *   1. claims_new(sink)
  *   2. claims_set() and claims_set_volume() for what exists and what changes, *_gone() for what was
@@ -14,8 +14,8 @@
  * volumes an unbound claim could be bound to (local volumes made beforehand), storage classes,
  * capacity, attach limits, zone labels of volumes without node affinity. Belongs to one thread.
  */
-#ifndef MUSTER_K8S_CLAIMS_H
-#define MUSTER_K8S_CLAIMS_H
+#ifndef MUSTER_K8S_CLAIM_VOLUMES_H
+#define MUSTER_K8S_CLAIM_VOLUMES_H
 
 #include <jansson.h>
 

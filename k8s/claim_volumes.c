@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/claims.h"
+#include "k8s/claim_volumes.h"
 
 #include "base/list.h"
 #include "base/map.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/groups.h"
+#include "k8s/podgroup_cache.h"
 
 #include <stdio.h>
 
@@ -38,21 +38,21 @@ struct group {
 
 /* A field that the server does not keep. */
 struct dropped {
-    char field[GROUPS_FIELD];
+    char field[PODGROUPS_FIELD];
     usec_t at;
 };
 
-struct groups {
-    struct groups_served served[MAX_DIALECTS]; /* as in dialects[] */
+struct podgroups {
+    struct podgroups_served served[MAX_DIALECTS]; /* as in dialects[] */
     struct dropped dropped[MAX_DIALECTS][MAX_DROPPED];
     size_t n_served;
     struct map groups; /* key -> struct group */
-    json_t *shown;     /* what groups_seen() gave last */
+    json_t *shown;     /* what podgroups_seen() gave last */
 };
 
-struct groups *groups_new(void)
+struct podgroups *podgroups_new(void)
 {
-    struct groups *g = xcalloc(1, sizeof *g);
+    struct podgroups *g = xcalloc(1, sizeof *g);
     while (dialects[g->n_served] && g->n_served < MAX_DIALECTS) {
         g->served[g->n_served].dialect = dialects[g->n_served];
         g->n_served++;
@@ -85,7 +85,7 @@ static void group_free(struct group *one)
     free(one);
 }
 
-struct groups *groups_free(struct groups *g)
+struct podgroups *podgroups_free(struct podgroups *g)
 {
     if (!g)
         return NULL;
@@ -97,8 +97,8 @@ struct groups *groups_free(struct groups *g)
     return NULL;
 }
 
-void groups_serve(struct groups *g, const struct dialect *dialect, const char *version,
-                  bool status_subresource)
+void podgroups_serve(struct podgroups *g, const struct dialect *dialect, const char *version,
+                     bool status_subresource)
 {
     for (size_t i = 0; i < g->n_served; i++)
         if (g->served[i].dialect == dialect) {
@@ -109,7 +109,7 @@ void groups_serve(struct groups *g, const struct dialect *dialect, const char *v
         }
 }
 
-const struct groups_served *groups_served(const struct groups *g, const char *api_group)
+const struct podgroups_served *podgroups_served(const struct podgroups *g, const char *api_group)
 {
     for (size_t i = 0; i < g->n_served; i++)
         if (str_eq(g->served[i].dialect->api_group, api_group) && *g->served[i].version)
@@ -117,14 +117,14 @@ const struct groups_served *groups_served(const struct groups *g, const char *ap
     return NULL;
 }
 
-char *groups_key(const struct gang_ref *ref)
+char *podgroups_key(const struct gang_ref *ref)
 {
     return xasprintf("%s/%s/%s", ref->api_group, ref->ns, ref->name);
 }
 
-void groups_set(struct groups *g, const struct gang_ref *ref, json_t *object)
+void podgroups_set(struct podgroups *g, const struct gang_ref *ref, json_t *object)
 {
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     struct group *one = map_get(&g->groups, key);
     if (!one) {
         one = xcalloc(1, sizeof *one);
@@ -135,9 +135,9 @@ void groups_set(struct groups *g, const struct gang_ref *ref, json_t *object)
         stored_done(&one->written);
 }
 
-void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object, usec_t now)
+void podgroups_written(struct podgroups *g, const struct gang_ref *ref, json_t *object, usec_t now)
 {
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     struct group *one = map_get(&g->groups, key);
     if (!one)
         return;
@@ -147,17 +147,17 @@ void groups_written(struct groups *g, const struct gang_ref *ref, json_t *object
         stored_done(&one->written); /* the watch was faster */
 }
 
-void groups_gone(struct groups *g, const struct gang_ref *ref)
+void podgroups_gone(struct podgroups *g, const struct gang_ref *ref)
 {
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     struct group *one = map_remove(&g->groups, key);
     if (one)
         group_free(one);
 }
 
-const json_t *groups_seen(struct groups *g, const struct gang_ref *ref, usec_t now)
+const json_t *podgroups_seen(struct podgroups *g, const struct gang_ref *ref, usec_t now)
 {
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     struct group *one = map_get(&g->groups, key);
     if (!one)
         return NULL;
@@ -168,20 +168,20 @@ const json_t *groups_seen(struct groups *g, const struct gang_ref *ref, usec_t n
     return g->shown;
 }
 
-static struct group *find(const struct groups *g, const struct gang_ref *ref)
+static struct group *find(const struct podgroups *g, const struct gang_ref *ref)
 {
-    cleanup_free char *key = groups_key(ref);
+    cleanup_free char *key = podgroups_key(ref);
     return map_get(&g->groups, key);
 }
 
-void groups_linked(struct groups *g, const struct gang_ref *ref, const char *owners)
+void podgroups_linked(struct podgroups *g, const struct gang_ref *ref, const char *owners)
 {
     struct group *one = find(g, ref);
     if (one && !one->owners)
         one->owners = xstrdup_null(owners);
 }
 
-const char *groups_owners(const struct groups *g, const struct gang_ref *ref)
+const char *podgroups_owners(const struct podgroups *g, const struct gang_ref *ref)
 {
     const struct group *one = find(g, ref);
     return one ? one->owners : NULL;
@@ -190,7 +190,7 @@ const char *groups_owners(const struct groups *g, const struct gang_ref *ref)
 /* ---- what is of no use to write ---- */
 
 /* The fields that the server drops in this API. */
-static struct dropped *dropped_of(struct groups *g, const struct gang_ref *ref)
+static struct dropped *dropped_of(struct podgroups *g, const struct gang_ref *ref)
 {
     for (size_t i = 0; i < g->n_served; i++)
         if (str_eq(g->served[i].dialect->api_group, ref->api_group))
@@ -236,7 +236,7 @@ static bool same_as_ours(const struct group *one, const char *field, const json_
 
 /* Whether a field that is to be written is as we wrote it before: then somebody has set it back. */
 static bool note_contest(struct group *one, const json_t *status, usec_t now,
-                         char field[GROUPS_FIELD])
+                         char field[PODGROUPS_FIELD])
 {
     const char *key;
     json_t *value;
@@ -245,7 +245,7 @@ static bool note_contest(struct group *one, const json_t *status, usec_t now,
     {
         if (!same_as_ours(one, key, value))
             continue;
-        snprintf(field, GROUPS_FIELD, "%s", key);
+        snprintf(field, PODGROUPS_FIELD, "%s", key);
         json_object_set_new(contested, key, json_true());
     }
     bool any = json_object_size(contested) > 0;
@@ -276,8 +276,8 @@ static void leave_to_others(struct group *one, json_t *status, usec_t now)
     }
 }
 
-bool groups_trim(struct groups *g, const struct gang_ref *ref, json_t *status, usec_t now,
-                 char field[GROUPS_FIELD])
+bool podgroups_trim(struct podgroups *g, const struct gang_ref *ref, json_t *status, usec_t now,
+                    char field[PODGROUPS_FIELD])
 {
     struct group *one = find(g, ref);
     struct dropped *dropped = dropped_of(g, ref);
@@ -299,8 +299,8 @@ bool groups_trim(struct groups *g, const struct gang_ref *ref, json_t *status, u
     return true;
 }
 
-void groups_wrote(struct groups *g, const struct gang_ref *ref, const json_t *status,
-                  const json_t *object, usec_t now)
+void podgroups_wrote(struct podgroups *g, const struct gang_ref *ref, const json_t *status,
+                     const json_t *object, usec_t now)
 {
     struct group *one = find(g, ref);
     struct dropped *dropped = dropped_of(g, ref);
