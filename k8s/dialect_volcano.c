@@ -22,7 +22,7 @@ static bool made_of_a_vcjob(const json_t *group)
 {
     static const char api[] = "batch.volcano.sh/";
     const json_t *owners = json_object_get(json_object_get(group, "metadata"), "ownerReferences");
-    for (size_t i = 0; i < json_array_size(owners) && i < FIELD_MAX_ITEMS; i++) {
+    for (size_t i = 0; i < json_array_size(owners) && i < JSON_MAX_ITEMS; i++) {
         const char *version = field_peek(json_array_get(owners, i), "apiVersion", NULL);
         if (version && strncmp(version, api, sizeof api - 1) == 0)
             return true;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/field.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -9,94 +8,37 @@
 #include "base/quantity.h"
 #include "base/utf8.h"
 
-static const char *type_name(const json_t *v)
-{
-    static const char *const names[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",  [JSON_STRING] = "a string",
-        [JSON_INTEGER] = "a number", [JSON_REAL] = "a number", [JSON_TRUE] = "a boolean",
-        [JSON_FALSE] = "a boolean",  [JSON_NULL] = "null",
-    };
-    return names[json_typeof(v)];
-}
-
-/* The value, or NULL when there is none. */
-static json_t *lookup(const json_t *object, const char *key)
-{
-    json_t *v = json_object_get(object, key);
-    return json_is_null(v) ? NULL : v;
-}
-
-static int wrong_type(const char *key, const json_t *v, const char *want, struct err *err)
-{
-    return err_set(err, ERR_INVALID, "%s is %s, must be %s", key, type_name(v), want);
-}
-
 int field_string(const json_t *object, const char *key, const char **ret, struct err *err)
 {
-    const json_t *v = lookup(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_string(v))
-        return wrong_type(key, v, "a string", err);
-    *ret = json_string_value(v);
-    return 0;
+    return json_value_string(json_object_get(object, key), key, ret, err);
 }
 
 int field_bool(const json_t *object, const char *key, bool *ret, struct err *err)
 {
-    const json_t *v = lookup(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_boolean(v))
-        return wrong_type(key, v, "true or false", err);
-    *ret = json_is_true(v);
-    return 0;
+    return json_value_bool(json_object_get(object, key), key, ret, err);
 }
 
 int field_int(const json_t *object, const char *key, int64_t min, int64_t max, int64_t *ret,
               struct err *err)
 {
-    const json_t *v = lookup(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_integer(v))
-        return wrong_type(key, v, "a whole number", err);
-    int64_t n = json_integer_value(v);
-    if (n < min || n > max)
-        return err_set(err, ERR_INVALID,
-                       "%s is %" PRId64 ", must be between %" PRId64 " and %" PRId64, key, n, min,
-                       max);
-    *ret = n;
-    return 0;
+    return json_value_int(json_object_get(object, key), key, min, max, ret, err);
 }
 
 int field_whole_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
 {
-    const json_t *v = lookup(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_object(v))
-        return wrong_type(key, v, "an object", err);
-    *ret = v;
-    return 0;
+    return json_value_object(json_object_get(object, key), key, ret, err);
 }
 
 int field_whole_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
 {
-    const json_t *v = lookup(object, key);
-    if (!v)
-        return 0;
-    if (!json_is_array(v))
-        return wrong_type(key, v, "a list", err);
-    *ret = v;
-    return 0;
+    return json_value_array(json_object_get(object, key), key, ret, err);
 }
 
 static int bounded(const char *key, size_t n, struct err *err)
 {
-    if (n <= FIELD_MAX_ITEMS)
+    if (n <= JSON_MAX_ITEMS)
         return 0;
-    return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key, n, FIELD_MAX_ITEMS);
+    return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key, n, JSON_MAX_ITEMS);
 }
 
 int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
@@ -151,7 +93,7 @@ int field_amount(const char *resource, const json_t *v, int64_t *ret, struct err
     else if (json_is_real(v))
         snprintf(number, sizeof number, "%.15g", json_real_value(v));
     else
-        return wrong_type(resource, v, "a quantity (such as 2, 500m or 16Gi)", err);
+        return json_value_mismatch(v, resource, "a quantity (such as 2, 500m or 16Gi)", err);
     if (quantity_parse(text, strcmp(resource, "cpu") == 0 ? 1000 : 1, ret, err) < 0)
         return err_wrap(err, "%s", resource);
     if (*ret < 0)
@@ -186,7 +128,7 @@ int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struc
     json_object_foreach((json_t *)(uintptr_t)map, name, v)
     {
         if (!json_is_string(v)) {
-            wrong_type(name, v, "a string", err);
+            json_value_mismatch(v, name, "a string", err);
             return err_wrap(err, "%s", key);
         }
         gang_kvs_add(ret, name, json_string_value(v));

@@ -4,20 +4,16 @@
  *
  * Each function looks up `key` in a borrowed object (NULL is an object without fields). An absent
  * or null field is not an error: *ret is left alone, so set the default before. A field of another
- * type, or a list beyond FIELD_MAX_ITEMS, is an error that names the field. Returned pointers are
+ * type, or a list beyond JSON_MAX_ITEMS, is an error that names the field. Returned pointers are
  * borrowed from the object. Pure, any thread.
  */
 #ifndef MUSTER_K8S_FIELD_H
 #define MUSTER_K8S_FIELD_H
 
-#include <jansson.h>
-
 #include "base/err.h"
 #include "base/usec.h"
 #include "gang/facts.h"
-
-/* More entries than any sane object has in one list or map. */
-#define FIELD_MAX_ITEMS 4096
+#include "workload/json_value.h"
 
 int field_string(const json_t *object, const char *key, const char **ret, struct err *err);
 int field_bool(const json_t *object, const char *key, bool *ret, struct err *err);
@@ -53,11 +49,5 @@ const char *field_peek(const json_t *object, const char *key, ...) __attribute__
 int time_parse(const char *text, usec_t *ret, struct err *err);
 /* "2026-11-20T21:39:11Z" into buf. */
 const char *time_format(usec_t wall, char buf[32]);
-
-static inline void field_decref(json_t **json)
-{
-    json_decref(*json);
-}
-#define cleanup_json __attribute__((cleanup(field_decref)))
 
 #endif

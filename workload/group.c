@@ -116,7 +116,7 @@ static void inherit(json_t *marks, const char *map, const json_t *from)
     json_t *v;
     json_object_foreach((json_t *)(uintptr_t)more, key,
                         v) if (json_is_string(v) && !json_object_get(to, key) &&
-                               json_object_size(to) < READ_MAX_ITEMS) json_object_set(to, key, v);
+                               json_object_size(to) < JSON_MAX_ITEMS) json_object_set(to, key, v);
 }
 
 static void set_owner(struct workload_case *c, size_t at)
@@ -142,7 +142,7 @@ static size_t below(const struct workload_case *c)
  * annotations. Source: KAI skiptopowner.go. */
 static void find_owner(struct workload_case *c)
 {
-    cleanup_json_ref json_t *skipped =
+    cleanup_json json_t *skipped =
         json_pack("{s:{s:{},s:{}}}", "metadata", "labels", "annotations");
     set_owner(c, c->n - 1);
     while (c->kind->instead && !c->custom && c->at > 0) {

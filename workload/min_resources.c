@@ -87,7 +87,7 @@ static int take(const json_t *object, const char *path, json_t *ret, struct err 
  * (the built-in cluster's) have to be read so here. */
 static json_t *of_container(const json_t *container, struct err *err)
 {
-    cleanup_json_ref json_t *own = json_object();
+    cleanup_json json_t *own = json_object();
     if (take(container, "resources.requests", own, err) < 0 ||
         take(container, "resources.limits", own, err) < 0)
         return NULL;
@@ -100,7 +100,7 @@ static int add_containers(const json_t *pod, json_t *total, struct err *err)
     if (read_array(pod, "spec.containers", &list, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(list) && i < MAX_CONTAINERS; i++) {
-        cleanup_json_ref json_t *own = of_container(json_array_get(list, i), err);
+        cleanup_json json_t *own = of_container(json_array_get(list, i), err);
         if (!own)
             return err_at(err, "spec.containers[%zu]", i);
         add_all(total, own);
@@ -112,12 +112,12 @@ static int add_containers(const json_t *pod, json_t *total, struct err *err)
 static int add_init_containers(const json_t *pod, json_t *total, struct err *err)
 {
     const json_t *list = NULL;
-    cleanup_json_ref json_t *sidecars = json_object(), *peak = json_object();
+    cleanup_json json_t *sidecars = json_object(), *peak = json_object();
     if (read_array(pod, "spec.initContainers", &list, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(list) && i < MAX_CONTAINERS; i++) {
         const json_t *container = json_array_get(list, i);
-        cleanup_json_ref json_t *own = of_container(container, err);
+        cleanup_json json_t *own = of_container(container, err);
         if (!own)
             return err_at(err, "spec.initContainers[%zu]", i);
         bool sidecar = str_eq(read_text(container, "restartPolicy"), "Always");
@@ -135,7 +135,7 @@ static int add_init_containers(const json_t *pod, json_t *total, struct err *err
 
 static int add_pod_level(const json_t *pod, json_t *total, struct err *err)
 {
-    cleanup_json_ref json_t *level = json_object(), *overhead = json_object();
+    cleanup_json json_t *level = json_object(), *overhead = json_object();
     if (take(pod, "spec.resources.requests", level, err) < 0 ||
         take(pod, "spec.overhead", overhead, err) < 0)
         return -1;
@@ -160,7 +160,7 @@ static char *words(const char *resource, int64_t n)
 
 int requests_times(const json_t *pod, int64_t n, json_t **ret, struct err *err)
 {
-    cleanup_json_ref json_t *total = json_object(), *out = json_object();
+    cleanup_json json_t *total = json_object(), *out = json_object();
     const char *resource;
     json_t *v;
     if (add_containers(pod, total, err) < 0 || add_init_containers(pod, total, err) < 0 ||

@@ -27,7 +27,7 @@ static bool is_whole(const json_t *ref)
 const json_t *who_controls(const json_t *object)
 {
     const json_t *refs = references(object);
-    for (size_t i = 0; i < json_array_size(refs) && i < READ_MAX_ITEMS; i++) {
+    for (size_t i = 0; i < json_array_size(refs) && i < JSON_MAX_ITEMS; i++) {
         const json_t *ref = json_array_get(refs, i);
         if (json_is_true(json_object_get(ref, "controller")) && is_whole(ref))
             return ref;

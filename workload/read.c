@@ -2,8 +2,6 @@
 #include "workload/read.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -12,25 +10,18 @@
 /* Deeper than any field that a rule reads. */
 #define MAX_DEPTH 16
 
-static const char *type_name(const json_t *v)
-{
-    static const char *const names[] = {
-        [JSON_OBJECT] = "an object", [JSON_ARRAY] = "a list",  [JSON_STRING] = "a string",
-        [JSON_INTEGER] = "a number", [JSON_REAL] = "a number", [JSON_TRUE] = "a boolean",
-        [JSON_FALSE] = "a boolean",  [JSON_NULL] = "null",
-    };
-    return names[json_typeof(v)];
-}
-
+/* A path may be as long as the keys of an object are. */
 static int wrong_type(const char *where, const json_t *v, const char *want, struct err *err)
 {
-    return err_set(err, ERR_INVALID, "%.200s is %s, must be %s", where, type_name(v), want);
+    char cut[201];
+    snprintf(cut, sizeof cut, "%s", where);
+    return json_value_mismatch(v, cut, want, err);
 }
 
 static int too_many(const char *where, size_t n, struct err *err)
 {
     return err_set(err, ERR_INVALID, "%.200s has %zu entries, must be at most %d", where, n,
-                   READ_MAX_ITEMS);
+                   JSON_MAX_ITEMS);
 }
 
 /* ---- one field ---- */
@@ -52,77 +43,43 @@ static int find(const json_t *object, const char *path, const json_t **ret, stru
 int read_string(const json_t *object, const char *path, const char **ret, struct err *err)
 {
     const json_t *v;
-    if (find(object, path, &v, err) < 0)
-        return -1;
-    if (v && !json_is_string(v))
-        return wrong_type(path, v, "a string", err);
-    if (v)
-        *ret = json_string_value(v);
-    return 0;
+    return find(object, path, &v, err) < 0 ? -1 : json_value_string(v, path, ret, err);
 }
 
 int read_bool(const json_t *object, const char *path, bool *ret, struct err *err)
 {
     const json_t *v;
-    if (find(object, path, &v, err) < 0)
-        return -1;
-    if (v && !json_is_boolean(v))
-        return wrong_type(path, v, "true or false", err);
-    if (v)
-        *ret = json_is_true(v);
-    return 0;
+    return find(object, path, &v, err) < 0 ? -1 : json_value_bool(v, path, ret, err);
 }
 
 int read_object(const json_t *object, const char *path, const json_t **ret, struct err *err)
 {
-    const json_t *v;
-    if (find(object, path, &v, err) < 0)
+    const json_t *v, *found = NULL;
+    if (find(object, path, &v, err) < 0 || json_value_object(v, path, &found, err) < 0)
         return -1;
-    if (v && !json_is_object(v))
-        return wrong_type(path, v, "an object", err);
-    if (json_object_size(v) > READ_MAX_ITEMS)
-        return too_many(path, json_object_size(v), err);
-    if (v)
-        *ret = v;
+    if (json_object_size(found) > JSON_MAX_ITEMS)
+        return too_many(path, json_object_size(found), err);
+    *ret = found ? found : *ret;
     return 0;
 }
 
 int read_array(const json_t *object, const char *path, const json_t **ret, struct err *err)
 {
-    const json_t *v;
-    if (find(object, path, &v, err) < 0)
+    const json_t *v, *found = NULL;
+    if (find(object, path, &v, err) < 0 || json_value_array(v, path, &found, err) < 0)
         return -1;
-    if (v && !json_is_array(v))
-        return wrong_type(path, v, "a list", err);
-    if (json_array_size(v) > READ_MAX_ITEMS)
-        return too_many(path, json_array_size(v), err);
-    if (v)
-        *ret = v;
-    return 0;
-}
-
-static int in_range(const char *where, int64_t n, int64_t least, struct err *err)
-{
-    if (n < least || n > READ_MAX_COUNT)
-        return err_set(err, ERR_INVALID,
-                       "%.200s is %" PRId64 ", must be between %" PRId64 " and %d", where, n, least,
-                       READ_MAX_COUNT);
+    if (json_array_size(found) > JSON_MAX_ITEMS)
+        return too_many(path, json_array_size(found), err);
+    *ret = found ? found : *ret;
     return 0;
 }
 
 int read_count(const json_t *object, const char *path, int64_t least, int64_t *ret, struct err *err)
 {
     const json_t *v;
-    if (find(object, path, &v, err) < 0)
-        return -1;
-    if (!v)
-        return 0;
-    if (!json_is_integer(v))
-        return wrong_type(path, v, "a whole number", err);
-    if (in_range(path, json_integer_value(v), least, err) < 0)
-        return -1;
-    *ret = json_integer_value(v);
-    return 0;
+    return find(object, path, &v, err) < 0
+               ? -1
+               : json_value_int(v, path, least, READ_MAX_COUNT, ret, err);
 }
 
 const char *read_text(const json_t *object, const char *path)
@@ -160,7 +117,7 @@ static int text_count(const char *what, const char *key, const char *text, int64
     if (errno || *end || !strchr("-0123456789", text[0]))
         return err_set(err, ERR_INVALID, "%s is %s, must be a whole number", where,
                        read_quote(text, q));
-    if (in_range(where, n, least, err) < 0)
+    if (json_value_in_range(where, n, least, READ_MAX_COUNT, err) < 0)
         return -1;
     *ret = n;
     return 0;
@@ -237,7 +194,7 @@ static int walk_items(const struct walk *w, const json_t *list, const char *rest
         return w->visit(NULL, where, w->arg, w->err);
     if (!json_is_array(list))
         return wrong_type(where, list, "a list", w->err);
-    if (json_array_size(list) > READ_MAX_ITEMS)
+    if (json_array_size(list) > JSON_MAX_ITEMS)
         return too_many(where, json_array_size(list), w->err);
     for (size_t i = 0; i < json_array_size(list); i++) {
         cleanup_free char *here = xasprintf("%s[%zu]", where, i);
@@ -253,7 +210,7 @@ static int walk_values(const struct walk *w, const json_t *object, const char *r
     const char *key;
     json_t *v;
     char q[READ_QUOTED]; /* keys are anybody's text */
-    if (json_object_size(object) > READ_MAX_ITEMS)
+    if (json_object_size(object) > JSON_MAX_ITEMS)
         return too_many(where, json_object_size(object), w->err);
     json_object_foreach((json_t *)(uintptr_t)object, key, v)
     {

@@ -9,14 +9,8 @@
 #ifndef MUSTER_WORKLOAD_READ_H
 #define MUSTER_WORKLOAD_READ_H
 
-#include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "workload/json_value.h"
 
-#include "base/err.h"
-
-/* More entries than any sane object has in one list or map. */
-#define READ_MAX_ITEMS 4096
 /* No workload has more pods. */
 #define READ_MAX_COUNT 1000000
 
@@ -52,11 +46,5 @@ const char *read_key(const char *key, char buf[READ_QUOTED]);
 typedef int read_visit(const json_t *value, const char *where, void *arg, struct err *err);
 int read_each(const json_t *object, const char *path, read_visit *visit, void *arg,
               struct err *err);
-
-static inline void read_decref(json_t **json)
-{
-    json_decref(*json);
-}
-#define cleanup_json_ref __attribute__((cleanup(read_decref)))
 
 #endif
