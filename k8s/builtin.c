@@ -9,35 +9,6 @@
 
 enum { MAX_EVENTS = 1000 };
 
-/* ---- tasks and time ---- */
-
-struct task *builtin_task(void (*run)(struct builtin *b, struct task *t))
-{
-    struct task *t = xcalloc(1, sizeof *t);
-    t->run = run;
-    return t;
-}
-
-static void task_free(struct task *t)
-{
-    free(t->uid);
-    free(t->ns);
-    free(t->name);
-    free(t->to);
-    json_decref(t->json);
-    free(t);
-}
-
-void builtin_at(struct builtin *b, usec_t at, struct task *t)
-{
-    heap_set(&b->tasks, &t->node, at);
-}
-
-const char *builtin_timestamp(const struct builtin *b, char buf[32])
-{
-    return time_format(b->wall + (b->now - b->origin), buf);
-}
-
 /* ---- out to the core ---- */
 
 void builtin_post(struct builtin *b, struct gang_event *ev)
@@ -176,8 +147,9 @@ static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool 
         shows[kind](b, json, gone);
 }
 
-static void show_later(struct builtin *b, struct task *t)
+static void show_later(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     show(b, (enum manifest_kind)t->id, t->json, t->n != 0);
 }
 
@@ -187,11 +159,10 @@ void builtin_show(struct builtin *b, enum manifest_kind kind, json_t *json, bool
         show(b, kind, json, gone);
         return;
     }
-    struct task *t = builtin_task(show_later);
+    struct task *t = sim_clock_at(&b->clock, b->clock.now + COST_WATCH, show_later, b);
     t->id = kind;
     t->json = json_incref(json);
     t->n = gone;
-    builtin_at(b, b->now + COST_WATCH, t);
 }
 
 void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const struct object *o,
@@ -207,7 +178,7 @@ void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const str
         .text = text,
     };
     if (b->watch)
-        b->watch(b->watch_arg, b->now - b->origin, &what);
+        b->watch(b->watch_arg, b->clock.now - b->clock.origin, &what);
 }
 
 /* ---- effects ---- */
@@ -224,8 +195,9 @@ static void post_result(struct builtin *b, enum gang_event_kind kind, const stru
 }
 
 /* Answers as the pods/binding subresource: source pkg/registry/core/pod/storage assignPod. */
-static void bind_write(struct builtin *b, struct task *t)
+static void bind_write(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
     cleanup_free char *text = NULL;
     enum gang_outcome outcome = OUTCOME_UNCLEAR;
@@ -252,8 +224,9 @@ static void bind_write(struct builtin *b, struct task *t)
     post_result(b, GANG_EV_BIND_DONE, t, outcome, t->to, text);
 }
 
-static void pod_read(struct builtin *b, struct task *t)
+static void pod_read(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     const struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
     if (!o || strcmp(o->uid, t->uid) != 0) {
         post_result(b, GANG_EV_POD_READ, t, OUTCOME_REFUSED, NULL, "no such pod");
@@ -263,8 +236,9 @@ static void pod_read(struct builtin *b, struct task *t)
     post_result(b, GANG_EV_POD_READ, t, node ? OUTCOME_OK : OUTCOME_UNBOUND, node, NULL);
 }
 
-static void nominate_write(struct builtin *b, struct task *t)
+static void nominate_write(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
     if (!o || strcmp(o->uid, t->uid) != 0 ||
         str_eq(field_peek(o->json, "status", "nominatedNodeName", NULL), t->to))
@@ -276,8 +250,9 @@ static void nominate_write(struct builtin *b, struct task *t)
 }
 
 /* The nomination first. */
-static void ungate_write(struct builtin *b, struct task *t)
+static void ungate_write(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     if (t->to)
         nominate_write(b, t);
     struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
@@ -294,22 +269,22 @@ static void ungate_write(struct builtin *b, struct task *t)
     json_decref(patch);
 }
 
-static void evict_write(struct builtin *b, struct task *t)
+static void evict_write(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
     if (o && strcmp(o->uid, t->uid) == 0)
         run_delete(b, o);
 }
 
 static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t cost,
-                       void (*run)(struct builtin *b, struct task *t))
+                       sim_task_fn *run)
 {
-    struct task *t = builtin_task(run);
+    struct task *t = sim_clock_at(&b->clock, b->clock.now + cost, run, b);
     t->ns = xstrdup(e->pod.ns);
     t->name = xstrdup(e->pod.name);
     t->uid = xstrdup(e->pod.uid);
     t->to = xstrdup_null(e->kind == GANG_TELL ? e->pod.text : e->pod.node);
-    builtin_at(b, b->now + cost, t);
 }
 
 /* Stored at once, so that the next status is computed from this one; shown after WATCH. */
@@ -320,7 +295,7 @@ static void write_status(struct builtin *b, const struct gang_status *status)
     const struct dialect *d = dialect_of_objects(status->ref->api_group);
     struct object *o =
         store_find(b, KIND_POD_GROUP, status->ref->api_group, status->ref->ns, status->ref->name);
-    if (!d || !o || time_parse(builtin_timestamp(b, stamp), &wall, NULL) < 0)
+    if (!d || !o || time_parse(sim_clock_timestamp(&b->clock, stamp), &wall, NULL) < 0)
         return;
     json_t *patch = d->status(status, &(struct dialect_view){o->json, o->owners, wall});
     if (patch)
@@ -339,11 +314,11 @@ static void keep_event(struct builtin *b, const struct gang_effect *e)
 {
     char stamp[32];
     struct object *o = object_of_event(b, e);
-    json_t *event =
-        json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time", builtin_timestamp(b, stamp),
-                  "kind", e->event.kind, "namespace", e->event.ns, "name", e->event.name, "type",
-                  e->event.warning ? "Warning" : "Normal", "reason", e->event.reason, "message",
-                  e->event.message);
+    json_t *event = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time",
+                              sim_clock_timestamp(&b->clock, stamp), "kind", e->event.kind,
+                              "namespace", e->event.ns, "name", e->event.name, "type",
+                              e->event.warning ? "Warning" : "Normal", "reason", e->event.reason,
+                              "message", e->event.message);
     if (event)
         json_array_append_new(b->events, event);
     if (json_array_size(b->events) > MAX_EVENTS)
@@ -364,7 +339,7 @@ static struct builtin *of(const struct cluster *c)
 static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effect *e)
 {
     struct builtin *b = of(c);
-    b->now = now;
+    b->clock.now = now;
     switch (e->kind) {
     case GANG_BIND:
         pod_effect(b, e, COST_WRITE, bind_write);
@@ -415,9 +390,9 @@ static void show_system_classes(struct builtin *b)
 static void start(struct builtin *b)
 {
     b->started = true;
-    b->origin = b->now;
-    if (b->wall < 0)
-        b->wall = usec_wall();
+    b->clock.origin = b->clock.now;
+    if (b->clock.wall < 0)
+        b->clock.wall = usec_wall();
     b->listing = true;
     show_system_classes(b);
     for (size_t i = 0; i < json_array_size(b->scenario->objects); i++)
@@ -431,16 +406,14 @@ static void start(struct builtin *b)
 static void builtin_advance(struct cluster *c, usec_t now)
 {
     struct builtin *b = of(c);
-    b->now = now;
+    b->clock.now = now;
     if (sched_asks(&b->sched))
         return; /* its reply comes first: the call borrows from what may change now */
     if (!b->started)
         start(b);
-    for (struct heap_node *n; (n = heap_top(&b->tasks)) != NULL && n->at <= now;) {
-        struct task *t = CONTAINER_OF(n, struct task, node);
-        heap_remove(&b->tasks, n);
-        t->run(b, t);
-        task_free(t);
+    for (struct task *t; (t = sim_clock_due(&b->clock, now)) != NULL;) {
+        t->run(t->owner, t);
+        sim_task_free(t);
     }
     sched_advance(b);
 }
@@ -452,8 +425,7 @@ static usec_t builtin_next(const struct cluster *c)
         return 0;
     if (sched_asks(&b->sched))
         return USEC_NEVER;
-    const struct heap_node *n = heap_top(&b->tasks);
-    usec_t sched = sched_next(b), task = n ? n->at : USEC_NEVER;
+    usec_t sched = sched_next(b), task = sim_clock_next(&b->clock);
     return task < sched ? task : sched;
 }
 
@@ -461,11 +433,7 @@ static void builtin_close(struct cluster *c, usec_t deadline)
 {
     (void)deadline; /* no writes are under way */
     struct builtin *b = of(c);
-    for (struct heap_node *n; (n = heap_top(&b->tasks)) != NULL;) {
-        heap_remove(&b->tasks, n);
-        task_free(CONTAINER_OF(n, struct task, node));
-    }
-    heap_done(&b->tasks);
+    sim_clock_done(&b->clock);
     sched_done(&b->sched);
     claims_free(b->claims);
     store_done(b);
@@ -488,7 +456,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->base.ops = &builtin_ops;
     b->sink = *sink;
     b->scenario = scenario;
-    b->wall = wall;
+    b->clock.wall = wall;
     b->claims = claims_new(sink);
     b->events = json_array();
     sched_init(&b->sched);
@@ -517,13 +485,13 @@ void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg)
 usec_t builtin_cluster_clock(const struct cluster *c, usec_t now)
 {
     const struct builtin *b = of(c);
-    return b->started ? now - b->origin : 0;
+    return b->started ? now - b->clock.origin : 0;
 }
 
 bool builtin_cluster_settled(const struct cluster *c)
 {
     const struct builtin *b = of(c);
-    return b->started && !heap_top(&b->tasks) && sched_settled(&b->sched);
+    return b->started && sim_clock_next(&b->clock) == USEC_NEVER && sched_settled(&b->sched);
 }
 
 const json_t *builtin_cluster_object(const struct cluster *c, enum manifest_kind kind,

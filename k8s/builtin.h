@@ -22,23 +22,6 @@
 #include "k8s/cluster.h"
 #include "k8s/scenario.h"
 
-/* Simulated costs, one table for all: how long things take (measured on a real control plane of
- * two cores, in round numbers). */
-#define BUILTIN_COSTS(X)                                                                           \
-    X(CYCLE, 2 * USEC_PER_MSEC, "a scheduling cycle")                                              \
-    X(TO_BIND, 1 * USEC_PER_MSEC, "from its end to the bind call")                                 \
-    X(WRITE, 2 * USEC_PER_MSEC, "a write to the API (binding, patch)")                             \
-    X(CONDITION, 10 * USEC_PER_MSEC, "the scheduler's own patch of a pod it rejected")             \
-    X(READ, 1 * USEC_PER_MSEC, "a read from the API")                                              \
-    X(WATCH, 1 * USEC_PER_MSEC, "until a watch shows a write")                                     \
-    X(CREATE, 10 * USEC_PER_MSEC, "a controller between two batches of pods")                      \
-    X(START, 500 * USEC_PER_MSEC, "from bound to running")                                         \
-    X(TERMINATE, 1 * USEC_PER_SEC, "from the deletion of a bound pod to its end")                  \
-    X(HTTP_TIMEOUT, 30 * USEC_PER_SEC, "the scheduler's wait for a reply")                         \
-    X(BACKOFF_MIN, 1 * USEC_PER_SEC, "a pod's first backoff; doubles")                             \
-    X(BACKOFF_MAX, 10 * USEC_PER_SEC, "a pod's longest backoff")                                   \
-    X(FLUSH, 300 * USEC_PER_SEC, "unschedulable pods are tried again without any event")
-
 /* Opens a scenario file for live use: creation times are the wall clock's. */
 int builtin_cluster_open(const char *path, const struct cluster_sink *sink, struct cluster **ret,
                          struct err *err);

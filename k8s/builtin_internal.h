@@ -4,6 +4,7 @@
  * else.
  *
  *   builtin.c        the cluster's operations, effects, what watches show, time
+ *   builtin_clock.c  simulated time, and what is to happen when
  *   builtin_store.c  objects as an API server keeps them: create, update, remove, quota, owners
  *   builtin_run.c    what happens to them: pods run, Jobs create pods, the timetable
  *   builtin_cache.c  the driver's picture of nodes, and the filters of kube-scheduler
@@ -16,17 +17,11 @@
 #ifndef MUSTER_K8S_BUILTIN_INTERNAL_H
 #define MUSTER_K8S_BUILTIN_INTERNAL_H
 
-#include "base/heap.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "k8s/builtin.h"
+#include "k8s/builtin_clock.h"
 #include "k8s/claim_volumes.h"
-
-enum {
-#define X(id, usec, help) COST_##id = (usec),
-    BUILTIN_COSTS(X)
-#undef X
-};
 
 struct object {
     enum manifest_kind kind;
@@ -42,17 +37,6 @@ struct object {
 };
 
 struct builtin;
-
-/* Something that happens at a time. The fields behind run are its arguments, owned. */
-struct task {
-    struct heap_node node;
-    void (*run)(struct builtin *b, struct task *t);
-    char *uid; /* of the object it is about */
-    char *ns, *name, *to;
-    json_t *json;
-    uint64_t id;
-    int64_t n;
-};
 
 struct sched_node;
 
@@ -137,14 +121,12 @@ struct builtin {
     struct cluster base;
     struct cluster_sink sink;
     struct scenario *scenario;
-    usec_t wall; /* wall clock at origin; -1: read the clock at the first advance() */
-    usec_t now, origin;
+    struct sim_clock clock;
     bool started, listing;
     uint64_t revision, uids, calls;
     struct map objects[KIND_MAX];
     struct map pods; /* uid -> object */
-    struct heap tasks;
-    json_t *events; /* the last ones */
+    json_t *events;  /* the last ones */
     struct claims *claims;
     struct sched sched;
     builtin_watch_fn *watch;
@@ -153,17 +135,12 @@ struct builtin {
 
 /* ---- builtin.c ---- */
 
-/* A task to fill in and hand to builtin_at(). */
-struct task *builtin_task(void (*run)(struct builtin *b, struct task *t));
-void builtin_at(struct builtin *b, usec_t at, struct task *t);
 void builtin_post(struct builtin *b, struct gang_event *ev);
 uint64_t builtin_new_call(struct builtin *b);
 /* Shows an object to core and driver, a moment later; gone: that it was deleted. */
 void builtin_show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone);
 void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const struct object *o,
                   const char *node, const char *text);
-/* "2026-01-01T00:00:00Z", now on the scenario's wall clock. */
-const char *builtin_timestamp(const struct builtin *b, char buf[32]);
 
 /* ---- builtin_store.c ---- */
 
@@ -230,7 +207,7 @@ void sched_advance(struct builtin *b);
 usec_t sched_next(const struct builtin *b);
 void sched_reply(struct builtin *b, const struct gang_effect *effect);
 /* Writes words into the condition of a waiting pod. */
-void sched_tell(struct builtin *b, struct task *t);
+void sched_tell(void *owner, struct task *t);
 /* A filter or prioritize call is not answered yet: nothing may change meanwhile. */
 bool sched_asks(const struct sched *s);
 bool sched_settled(const struct sched *s);

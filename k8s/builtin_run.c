@@ -29,12 +29,10 @@ static void patch(struct builtin *b, struct object *o, json_t *p)
     json_decref(p);
 }
 
-static void at_for(struct builtin *b, usec_t at, const struct object *o,
-                   void (*run)(struct builtin *b, struct task *t))
+static void at_for(struct builtin *b, usec_t at, const struct object *o, sim_task_fn *run)
 {
-    struct task *t = builtin_task(run);
+    struct task *t = sim_clock_at(&b->clock, at, run, b);
     t->uid = xstrdup(o->uid);
-    builtin_at(b, at, t);
 }
 
 /* ---- pods on nodes ---- */
@@ -42,8 +40,9 @@ static void at_for(struct builtin *b, usec_t at, const struct object *o,
 static void sync_job_of(struct builtin *b, const json_t *pod);
 static void sync_blocked(struct builtin *b, const char *ns);
 
-static void pod_finish(struct builtin *b, struct task *t)
+static void pod_finish(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_pod(b, t->uid);
     if (!o || finished(o->json) || deleting(o->json))
         return;
@@ -66,14 +65,15 @@ static void set_running(struct builtin *b, struct object *o)
     usec_t duration;
     patch(b, o,
           json_pack("{s:{s:s, s:s}}", "status", "phase", "Running", "startTime",
-                    builtin_timestamp(b, stamp)));
+                    sim_clock_timestamp(&b->clock, stamp)));
     builtin_tell(b, BUILTIN_RUNNING, o, node_of(o->json), NULL);
     if (duration_of(o->json, &duration))
-        at_for(b, b->now + duration, o, pod_finish);
+        at_for(b, b->clock.now + duration, o, pod_finish);
 }
 
-static void pod_start(struct builtin *b, struct task *t)
+static void pod_start(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_pod(b, t->uid);
     if (o && !deleting(o->json) && str_eq(field_peek(o->json, "status", "phase", NULL), "Pending"))
         set_running(b, o);
@@ -82,11 +82,12 @@ static void pod_start(struct builtin *b, struct task *t)
 void run_bound(struct builtin *b, struct object *pod)
 {
     builtin_tell(b, BUILTIN_BOUND, pod, node_of(pod->json), NULL);
-    at_for(b, b->now + COST_START, pod, pod_start);
+    at_for(b, b->clock.now + COST_START, pod, pod_start);
 }
 
-static void pod_end(struct builtin *b, struct task *t)
+static void pod_end(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_pod(b, t->uid);
     if (o)
         store_remove(b, o);
@@ -102,8 +103,9 @@ static void pod_delete(struct builtin *b, struct object *o)
     if (deleting(o->json))
         return;
     patch(b, o,
-          json_pack("{s:{s:s}}", "metadata", "deletionTimestamp", builtin_timestamp(b, stamp)));
-    at_for(b, b->now + COST_TERMINATE, o, pod_end);
+          json_pack("{s:{s:s}}", "metadata", "deletionTimestamp",
+                    sim_clock_timestamp(&b->clock, stamp)));
+    at_for(b, b->clock.now + COST_TERMINATE, o, pod_end);
     sync_job_of(b, o->json);
 }
 
@@ -182,8 +184,9 @@ static struct object *job_by_uid(const struct builtin *b, const char *uid)
     return NULL;
 }
 
-static void job_end(struct builtin *b, struct task *t)
+static void job_end(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *job = job_by_uid(b, t->uid);
     if (job)
         store_remove(b, job);
@@ -197,14 +200,15 @@ static void job_status(struct builtin *b, struct object *job, const struct job_c
     json_t *status = json_pack("{s:I, s:I}", "active", (json_int_t)c->active, "succeeded",
                                (json_int_t)c->succeeded);
     if (now_complete && !was) {
-        json_object_set_new(status, "completionTime", json_string(builtin_timestamp(b, stamp)));
+        json_object_set_new(status, "completionTime",
+                            json_string(sim_clock_timestamp(&b->clock, stamp)));
         json_object_set_new(status, "conditions",
                             json_pack("[{s:s, s:s}]", "type", "Complete", "status", "True"));
     }
     patch(b, job, json_pack("{s:o}", "status", status));
     int64_t ttl = job_number(job->json, "ttlSecondsAfterFinished", -1);
     if (now_complete && !was && ttl >= 0)
-        at_for(b, b->now + ttl * USEC_PER_SEC, job, job_end);
+        at_for(b, b->clock.now + ttl * USEC_PER_SEC, job, job_end);
 }
 
 /* Creates one pod; false when the quota does not let it. */
@@ -253,8 +257,9 @@ static bool create_batch(struct builtin *b, struct object *job, int64_t missing,
 }
 
 /* One step towards what the Job wants: pods more, or a pod less. */
-static void job_sync(struct builtin *b, struct task *t)
+static void job_sync(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *job = job_by_uid(b, t->uid);
     if (!job)
         return;
@@ -271,7 +276,7 @@ static void job_sync(struct builtin *b, struct task *t)
         again = c.active - 1 > want;
     }
     if (again)
-        sync_at(b, job, b->now + pace);
+        sync_at(b, job, b->clock.now + pace);
     else
         job->batch = 1;
 }
@@ -290,7 +295,7 @@ static void sync_job_of(struct builtin *b, const json_t *pod)
     const char *uid = field_peek(json_array_get(owners, 0), "uid", NULL);
     struct object *job = uid ? job_by_uid(b, uid) : NULL;
     if (job)
-        sync_at(b, job, b->now + COST_CREATE);
+        sync_at(b, job, b->clock.now + COST_CREATE);
 }
 
 static void sync_blocked(struct builtin *b, const char *ns)
@@ -298,7 +303,7 @@ static void sync_blocked(struct builtin *b, const char *ns)
     map_for_each (e, &b->objects[KIND_JOB]) {
         struct object *job = e->value;
         if (job->over_quota && strcmp(manifest_ns(job->json), ns) == 0)
-            sync_at(b, job, b->now + COST_CREATE);
+            sync_at(b, job, b->clock.now + COST_CREATE);
     }
 }
 
@@ -307,7 +312,7 @@ static void sync_blocked(struct builtin *b, const char *ns)
 void run_created(struct builtin *b, struct object *o)
 {
     if (o->kind == KIND_JOB)
-        sync_at(b, o, b->now + COST_CREATE);
+        sync_at(b, o, b->clock.now + COST_CREATE);
     else if (o->kind == KIND_POD && node_of(o->json))
         set_running(b, o);
 }
@@ -373,7 +378,7 @@ static void scale_all(struct builtin *b, const json_t *list)
         patch(b, o, json_pack("{s:{s:I}}", "spec", "parallelism", (json_int_t)t.parallelism));
         cleanup_free char *text = xasprintf("scaled to %" PRId64, t.parallelism);
         builtin_tell(b, BUILTIN_CHANGED, o, NULL, text);
-        sync_at(b, o, b->now + COST_CREATE);
+        sync_at(b, o, b->clock.now + COST_CREATE);
     }
 }
 
@@ -392,8 +397,20 @@ static void cordon_all(struct builtin *b, const json_t *list, bool on)
     }
 }
 
-static void step_run(struct builtin *b, struct task *t)
+static void step_run(void *owner, struct task *t);
+
+/* The step's n-th time, from 0. */
+static void step_at(struct builtin *b, size_t step, int64_t n)
 {
+    const struct scenario_step *s = &b->scenario->steps[step];
+    struct task *t = sim_clock_at(&b->clock, b->clock.origin + s->at + n * s->every, step_run, b);
+    t->id = step;
+    t->n = n;
+}
+
+static void step_run(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
     const struct scenario_step *step = &b->scenario->steps[t->id];
     json_t *todo = scenario_step_todo(step, t->n);
     const json_t *create = json_object_get(todo, "create");
@@ -404,19 +421,12 @@ static void step_run(struct builtin *b, struct task *t)
     cordon_all(b, json_object_get(todo, "cordon"), true);
     cordon_all(b, json_object_get(todo, "uncordon"), false);
     json_decref(todo);
-    if (step->every && t->n + 1 < step->times) {
-        struct task *next = builtin_task(step_run);
-        next->id = t->id;
-        next->n = t->n + 1;
-        builtin_at(b, b->origin + step->at + next->n * step->every, next);
-    }
+    if (step->every && t->n + 1 < step->times)
+        step_at(b, t->id, t->n + 1);
 }
 
 void run_timetable(struct builtin *b)
 {
-    for (size_t i = 0; i < b->scenario->n_steps; i++) {
-        struct task *t = builtin_task(step_run);
-        t->id = i;
-        builtin_at(b, b->origin + b->scenario->steps[i].at, t);
-    }
+    for (size_t i = 0; i < b->scenario->n_steps; i++)
+        step_at(b, i, 0);
 }

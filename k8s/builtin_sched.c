@@ -50,7 +50,7 @@ static usec_t backoff(int failures)
 /* A waiting pod is to be tried again: at once, or when nothing else is to be tried. */
 static void wake(struct builtin *b, struct sched_pod *pod)
 {
-    bool resting = pod->stamp + backoff(pod->rejections) > b->now;
+    bool resting = pod->stamp + backoff(pod->rejections) > b->clock.now;
     put(&b->sched, pod, resting ? SCHED_BACKOFF : SCHED_ACTIVE);
 }
 
@@ -103,7 +103,7 @@ static bool has_gates(const struct gang_pod_facts *facts)
 
 static void enqueue(struct builtin *b, struct sched_pod *pod)
 {
-    pod->stamp = b->now;
+    pod->stamp = b->clock.now;
     pod->seq = ++b->sched.seq;
     put(&b->sched, pod, has_gates(pod->facts) ? SCHED_GATED : SCHED_ACTIVE);
     cache_nominate(&b->sched, pod);
@@ -256,8 +256,9 @@ static char *fit_error(const struct sched *s)
     return buf_steal(&b);
 }
 
-static void condition_write(struct builtin *b, struct task *t)
+static void condition_write(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_pod(b, t->uid);
     if (o && !field_peek(o->json, "spec", "nodeName", NULL))
         store_patch(b, o, t->json);
@@ -272,12 +273,11 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
     struct object *o = store_pod(b, pod->facts->uid);
     if (!o || (!news && !pod->facts->nominated))
         return;
-    struct task *t = builtin_task(condition_write);
+    struct task *t = sim_clock_at(&b->clock, b->clock.now + COST_CONDITION, condition_write, b);
     t->uid = xstrdup(o->uid);
     t->json = json_pack("{s:{s:n, s:[{s:s, s:s, s:s, s:s}]}}", "status", "nominatedNodeName",
                         "conditions", "type", "PodScheduled", "status", "False", "reason", reason,
                         "message", message);
-    builtin_at(b, b->now + COST_CONDITION, t);
     if (news)
         builtin_tell(b, BUILTIN_REJECTED, o, NULL, message);
     free(pod->message);
@@ -285,8 +285,9 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
 }
 
 /* Muster's words, where those of the last try are old. */
-void sched_tell(struct builtin *b, struct task *t)
+void sched_tell(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct object *o = store_pod(b, t->uid);
     if (!o || field_peek(o->json, "spec", "nodeName", NULL))
         return;
@@ -307,9 +308,9 @@ static void retry_at(struct sched *s, struct sched_pod *pod, enum sched_place pl
 
 static void failed_with_error(struct builtin *b, struct sched_pod *pod, const char *message)
 {
-    pod->stamp = b->now;
+    pod->stamp = b->clock.now;
     pod->errors++;
-    retry_at(&b->sched, pod, SCHED_ERROR_BACKOFF, b->now + backoff(pod->errors));
+    retry_at(&b->sched, pod, SCHED_ERROR_BACKOFF, b->clock.now + backoff(pod->errors));
     write_condition(b, pod, "SchedulerError", message);
 }
 
@@ -328,11 +329,11 @@ static void cycle_rejected(struct builtin *b)
     struct sched *s = &b->sched;
     struct sched_pod *pod = s->pod;
     cleanup_free char *message = fit_error(s);
-    pod->stamp = b->now;
+    pod->stamp = b->clock.now;
     pod->errors = 0;
     pod->rejections++;
     pod->by_extender = s->extender_refused;
-    retry_at(s, pod, SCHED_UNSCHEDULABLE, b->now + COST_FLUSH);
+    retry_at(s, pod, SCHED_UNSCHEDULABLE, b->clock.now + COST_FLUSH);
     write_condition(b, pod, "Unschedulable", message);
     cycle_done(s);
 }
@@ -373,8 +374,9 @@ static void bind_timeout(struct builtin *b, struct sched_pod *pod)
     bind_failed(b, pod, "context deadline exceeded (Client.Timeout exceeded)");
 }
 
-static void bind_call(struct builtin *b, struct task *t)
+static void bind_call(void *owner, struct task *t)
 {
+    struct builtin *b = owner;
     struct sched_pod *pod = map_get(&b->sched.pods, t->uid);
     if (!pod || pod->place != SCHED_ASSUMED || pod->call != t->id)
         return;
@@ -384,7 +386,7 @@ static void bind_call(struct builtin *b, struct task *t)
     ev.bind.uid = xstrdup(pod->facts->uid);
     ev.bind.node = xstrdup(pod->node_name);
     builtin_post(b, &ev);
-    heap_set(&b->sched.wake, &pod->wake, b->now + COST_HTTP_TIMEOUT);
+    heap_set(&b->sched.wake, &pod->wake, b->clock.now + COST_HTTP_TIMEOUT);
 }
 
 static void assume(struct builtin *b, struct sched_node *node)
@@ -395,10 +397,10 @@ static void assume(struct builtin *b, struct sched_node *node)
     cache_charge(s, pod, node->facts->name);
     put(s, pod, SCHED_ASSUMED);
     pod->call = builtin_new_call(b);
-    struct task *t = builtin_task(bind_call);
+    struct task *t =
+        sim_clock_at(&b->clock, b->clock.now + COST_CYCLE + COST_TO_BIND, bind_call, b);
     t->uid = xstrdup(pod->facts->uid);
     t->id = pod->call;
-    builtin_at(b, b->now + COST_CYCLE + COST_TO_BIND, t);
 }
 
 /* ---- scheduling cycles ---- */
@@ -485,7 +487,7 @@ static void cycle_begin(struct builtin *b, struct sched_pod *pod)
     put(s, pod, SCHED_CYCLE);
     s->pod = pod;
     sched_rules_prepare(s, b->claims, pod);
-    s->free_at = b->now + COST_CYCLE;
+    s->free_at = b->clock.now + COST_CYCLE;
     s->extender_refused = false;
     s->n_offered = 0;
     /* The nominated node first, alone. */
@@ -586,7 +588,7 @@ void sched_reply(struct builtin *b, const struct gang_effect *e)
 static void wake_due(struct builtin *b)
 {
     struct sched *s = &b->sched;
-    for (struct heap_node *n; (n = heap_top(&s->wake)) != NULL && n->at <= b->now;) {
+    for (struct heap_node *n; (n = heap_top(&s->wake)) != NULL && n->at <= b->clock.now;) {
         struct sched_pod *pod = CONTAINER_OF(n, struct sched_pod, wake);
         if (pod->place == SCHED_ASSUMED)
             bind_timeout(b, pod);
@@ -599,7 +601,7 @@ void sched_advance(struct builtin *b)
 {
     struct sched *s = &b->sched;
     wake_due(b);
-    if (b->now < s->free_at)
+    if (b->clock.now < s->free_at)
         return;
     struct sched_pod *pod = pop_active(s);
     if (!pod)

@@ -118,7 +118,8 @@ static void fill_in(struct builtin *b, enum manifest_kind kind, json_t *json)
     json_t *meta = json_object_get(json, "metadata");
     snprintf(text, sizeof text, "00000000-0000-4000-8000-%012" PRIu64, ++b->uids);
     json_object_set_new(meta, "uid", json_string(text));
-    json_object_set_new(meta, "creationTimestamp", json_string(builtin_timestamp(b, stamp)));
+    json_object_set_new(meta, "creationTimestamp",
+                        json_string(sim_clock_timestamp(&b->clock, stamp)));
     resolve_owners(b, meta);
     set_revision(b, json);
     if (kind == KIND_POD)
