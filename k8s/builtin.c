@@ -3,6 +3,8 @@
 
 #include "base/log.h"
 #include "k8s/builtin_internal.h"
+#include "k8s/builtin_run.h"
+#include "k8s/builtin_timetable.h"
 #include "k8s/decode.h"
 #include "k8s/dialect.h"
 #include "k8s/field.h"
@@ -61,7 +63,8 @@ static void note_owners(struct builtin *b, const struct gang_pod_facts *pod, con
 {
     const struct gang_ref *ref = &pod->group;
     struct object *o =
-        ref->name ? store_find(b, KIND_POD_GROUP, ref->api_group, ref->ns, ref->name) : NULL;
+        ref->name ? store_find(&b->store, KIND_POD_GROUP, ref->api_group, ref->ns, ref->name)
+                  : NULL;
     if (o && !o->owners)
         o->owners = dialect_owners(json);
 }
@@ -147,40 +150,6 @@ static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool 
         shows[kind](b, json, gone);
 }
 
-static void show_later(void *owner, struct task *t)
-{
-    struct builtin *b = owner;
-    show(b, (enum manifest_kind)t->id, t->json, t->n != 0);
-}
-
-void builtin_show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
-{
-    if (b->listing) {
-        show(b, kind, json, gone);
-        return;
-    }
-    struct task *t = sim_clock_at(&b->clock, b->clock.now + COST_WATCH, show_later, b);
-    t->id = kind;
-    t->json = json_incref(json);
-    t->n = gone;
-}
-
-void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const struct object *o,
-                  const char *node, const char *text)
-{
-    struct builtin_happening what = {
-        .kind = kind,
-        .object = o->kind,
-        .json = o->json,
-        .ns = manifest_ns(o->json),
-        .name = manifest_name(o->json),
-        .node = node,
-        .text = text,
-    };
-    if (b->watch)
-        b->watch(b->watch_arg, b->clock.now - b->clock.origin, &what);
-}
-
 /* ---- effects ---- */
 
 static void post_result(struct builtin *b, enum gang_event_kind kind, const struct task *t,
@@ -198,7 +167,7 @@ static void post_result(struct builtin *b, enum gang_event_kind kind, const stru
 static void bind_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
-    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
     cleanup_free char *text = NULL;
     enum gang_outcome outcome = OUTCOME_UNCLEAR;
     const char *node = o ? field_peek(o->json, "spec", "nodeName", NULL) : NULL;
@@ -217,9 +186,8 @@ static void bind_write(void *owner, struct task *t)
         outcome = OUTCOME_OK;
         json_t *patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s}]}}", "spec", "nodeName", t->to,
                                   "status", "conditions", "type", "PodScheduled", "status", "True");
-        store_patch(b, o, patch);
-        json_decref(patch);
-        run_bound(b, o);
+        store_patch(&b->store, o, patch);
+        run_bound(&b->store, o);
     }
     post_result(b, GANG_EV_BIND_DONE, t, outcome, t->to, text);
 }
@@ -227,7 +195,7 @@ static void bind_write(void *owner, struct task *t)
 static void pod_read(void *owner, struct task *t)
 {
     struct builtin *b = owner;
-    const struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    const struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
     if (!o || strcmp(o->uid, t->uid) != 0) {
         post_result(b, GANG_EV_POD_READ, t, OUTCOME_REFUSED, NULL, "no such pod");
         return;
@@ -239,14 +207,13 @@ static void pod_read(void *owner, struct task *t)
 static void nominate_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
-    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
     if (!o || strcmp(o->uid, t->uid) != 0 ||
         str_eq(field_peek(o->json, "status", "nominatedNodeName", NULL), t->to))
         return;
     json_t *patch = json_pack("{s:{s:o}}", "status", "nominatedNodeName",
                               t->to ? json_string(t->to) : json_null());
-    store_patch(b, o, patch);
-    json_decref(patch);
+    store_patch(&b->store, o, patch);
 }
 
 /* The nomination first. */
@@ -255,7 +222,7 @@ static void ungate_write(void *owner, struct task *t)
     struct builtin *b = owner;
     if (t->to)
         nominate_write(b, t);
-    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
     if (!o || strcmp(o->uid, t->uid) != 0)
         return;
     json_t *left = json_array();
@@ -265,16 +232,15 @@ static void ungate_write(void *owner, struct task *t)
                        gate) if (!str_eq(field_peek(gate, "name", NULL), GANG_GATE))
         json_array_append(left, gate);
     json_t *patch = json_pack("{s:{s:o}}", "spec", "schedulingGates", left);
-    store_patch(b, o, patch);
-    json_decref(patch);
+    store_patch(&b->store, o, patch);
 }
 
 static void evict_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
-    struct object *o = store_find(b, KIND_POD, NULL, t->ns, t->name);
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
     if (o && strcmp(o->uid, t->uid) == 0)
-        run_delete(b, o);
+        run_delete(&b->store, o);
 }
 
 static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t cost,
@@ -293,21 +259,20 @@ static void write_status(struct builtin *b, const struct gang_status *status)
     char stamp[32];
     usec_t wall;
     const struct dialect *d = dialect_of_objects(status->ref->api_group);
-    struct object *o =
-        store_find(b, KIND_POD_GROUP, status->ref->api_group, status->ref->ns, status->ref->name);
+    struct object *o = store_find(&b->store, KIND_POD_GROUP, status->ref->api_group,
+                                  status->ref->ns, status->ref->name);
     if (!d || !o || time_parse(sim_clock_timestamp(&b->clock, stamp), &wall, NULL) < 0)
         return;
     json_t *patch = d->status(status, &(struct dialect_view){o->json, o->owners, wall});
     if (patch)
-        store_patch(b, o, patch);
-    json_decref(patch);
+        store_patch(&b->store, o, patch);
 }
 
 static struct object *object_of_event(struct builtin *b, const struct gang_effect *e)
 {
     if (strcmp(e->event.kind, "Pod") == 0)
-        return store_find(b, KIND_POD, NULL, e->event.ns, e->event.name);
-    return store_find(b, KIND_POD_GROUP, e->event.api_group, e->event.ns, e->event.name);
+        return store_find(&b->store, KIND_POD, NULL, e->event.ns, e->event.name);
+    return store_find(&b->store, KIND_POD_GROUP, e->event.api_group, e->event.ns, e->event.name);
 }
 
 static void keep_event(struct builtin *b, const struct gang_effect *e)
@@ -326,7 +291,7 @@ static void keep_event(struct builtin *b, const struct gang_effect *e)
     if (!o)
         return;
     cleanup_free char *text = xasprintf("%s: %s", e->event.reason, e->event.message);
-    builtin_tell(b, BUILTIN_EVENT, o, NULL, text);
+    store_tell(&b->store, BUILTIN_EVENT, o, NULL, text);
 }
 
 /* ---- the operations ---- */
@@ -387,20 +352,39 @@ static void show_system_classes(struct builtin *b)
     }
 }
 
+/* Runs what is due, and shows the changes of objects. */
+static void run_due(struct builtin *b, usec_t until)
+{
+    for (struct task *t; (t = sim_clock_due(&b->clock, until)) != NULL; sim_task_free(t)) {
+        if (t->run)
+            t->run(t->owner, t);
+        else
+            show(b, (enum manifest_kind)t->id, t->json, t->n != 0);
+    }
+}
+
+/* What there is from the start is shown as a list shows it: before anything else happens. */
+static void list_objects(struct builtin *b)
+{
+    b->store.listing = true;
+    for (size_t i = 0; i < json_array_size(b->scenario->objects); i++) {
+        run_create(&b->store, json_deep_copy(json_array_get(b->scenario->objects, i)));
+        run_due(b, STORE_LISTED);
+    }
+    b->store.listing = false;
+}
+
 static void start(struct builtin *b)
 {
     b->started = true;
     b->clock.origin = b->clock.now;
     if (b->clock.wall < 0)
         b->clock.wall = usec_wall();
-    b->listing = true;
     show_system_classes(b);
-    for (size_t i = 0; i < json_array_size(b->scenario->objects); i++)
-        run_create(b, json_deep_copy(json_array_get(b->scenario->objects, i)));
-    b->listing = false;
+    list_objects(b);
     struct gang_event synced = {.kind = GANG_EV_SYNCED};
     builtin_post(b, &synced);
-    run_timetable(b);
+    timetable_start(&b->timetable);
 }
 
 static void builtin_advance(struct cluster *c, usec_t now)
@@ -411,10 +395,7 @@ static void builtin_advance(struct cluster *c, usec_t now)
         return; /* its reply comes first: the call borrows from what may change now */
     if (!b->started)
         start(b);
-    for (struct task *t; (t = sim_clock_due(&b->clock, now)) != NULL;) {
-        t->run(t->owner, t);
-        sim_task_free(t);
-    }
+    run_due(b, now);
     sched_advance(b);
 }
 
@@ -436,7 +417,7 @@ static void builtin_close(struct cluster *c, usec_t deadline)
     sim_clock_done(&b->clock);
     sched_done(&b->sched);
     claims_free(b->claims);
-    store_done(b);
+    store_done(&b->store);
     json_decref(b->events);
     scenario_free(b->scenario);
     free(b);
@@ -457,6 +438,8 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->sink = *sink;
     b->scenario = scenario;
     b->clock.wall = wall;
+    b->store.clock = &b->clock;
+    b->timetable = (struct timetable){&b->store, scenario};
     b->claims = claims_new(sink);
     b->events = json_array();
     sched_init(&b->sched);
@@ -478,8 +461,8 @@ int builtin_cluster_open(const char *path, const struct cluster_sink *sink, stru
 void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg)
 {
     struct builtin *b = of(c);
-    b->watch = fn;
-    b->watch_arg = arg;
+    b->store.watch = fn;
+    b->store.watch_arg = arg;
 }
 
 usec_t builtin_cluster_clock(const struct cluster *c, usec_t now)
@@ -497,14 +480,14 @@ bool builtin_cluster_settled(const struct cluster *c)
 const json_t *builtin_cluster_object(const struct cluster *c, enum manifest_kind kind,
                                      const char *api_group, const char *ns, const char *name)
 {
-    const struct object *o = store_find(of(c), kind, api_group, ns, name);
+    const struct object *o = store_find(&of(c)->store, kind, api_group, ns, name);
     return o ? o->json : NULL;
 }
 
 void builtin_cluster_each(const struct cluster *c, enum manifest_kind kind, builtin_object_fn *fn,
                           void *arg)
 {
-    map_for_each (e, &of(c)->objects[kind]) {
+    map_for_each (e, &of(c)->store.objects[kind]) {
         const struct object *o = e->value;
         fn(arg, o->json);
     }

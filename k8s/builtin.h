@@ -19,6 +19,7 @@
 #ifndef MUSTER_K8S_BUILTIN_H
 #define MUSTER_K8S_BUILTIN_H
 
+#include "k8s/builtin_happening.h"
 #include "k8s/cluster.h"
 #include "k8s/scenario.h"
 
@@ -31,34 +32,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
 
 /* ---- looking on, for the timeline of `muster simulate` and for tests ---- */
 
-#define BUILTIN_HAPPENINGS(X)                                                                      \
-    X(CREATED, "created")                                                                          \
-    X(DELETED, "deleted")                                                                          \
-    X(CHANGED, "changed") /* cordoned, uncordoned, scaled; text says it */                         \
-    X(BOUND, "bound")                                                                              \
-    X(RUNNING, "running")                                                                          \
-    X(FINISHED, "finished")                                                                        \
-    X(REJECTED, "not scheduled") /* text: the scheduler's message, when it is a new one */         \
-    X(BIND_FAILED, "bind failed")                                                                  \
-    X(EVENT, "event") /* a Kubernetes event; text: reason and message */
-
-enum builtin_happening_kind {
-#define X(id, name) BUILTIN_##id,
-    BUILTIN_HAPPENINGS(X)
-#undef X
-        BUILTIN_HAPPENING_MAX
-};
-
-struct builtin_happening {
-    enum builtin_happening_kind kind;
-    enum manifest_kind object;
-    const json_t *json;    /* the object */
-    const char *ns, *name; /* ns "" where there is none */
-    const char *node;      /* BOUND, RUNNING, FINISHED; else NULL */
-    const char *text;      /* may be NULL */
-};
-typedef void builtin_watch_fn(void *arg, usec_t now, const struct builtin_happening *what);
-
+/* From now on `fn` is told what happens. */
 void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg);
 /* The time on the scenario's clock; 0 before the first advance(). */
 usec_t builtin_cluster_clock(const struct cluster *c, usec_t now);

@@ -4,15 +4,9 @@
  * else.
  *
  *   builtin.c        the cluster's operations, effects, what watches show, time
- *   builtin_clock.c  simulated time, and what is to happen when
- *   builtin_store.c  objects as an API server keeps them: create, update, remove, quota, owners
- *   builtin_run.c    what happens to them: pods run, Jobs create pods, the timetable
  *   builtin_cache.c  the driver's picture of nodes, and the filters of kube-scheduler
  *   builtin_rules.c  those of them that look at other pods and at volumes
  *   builtin_sched.c  the driver: kube-scheduler's queue, its scheduling and binding cycles
- *
- * JSON of an object is never changed in place once it is stored: an update stores a new tree, so
- * that what a watch is about to show stays what it was.
  */
 #ifndef MUSTER_K8S_BUILTIN_INTERNAL_H
 #define MUSTER_K8S_BUILTIN_INTERNAL_H
@@ -20,24 +14,11 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "k8s/builtin.h"
-#include "k8s/builtin_clock.h"
+#include "k8s/builtin_store.h"
+#include "k8s/builtin_timetable.h"
 #include "k8s/claim_volumes.h"
 
-struct object {
-    enum manifest_kind kind;
-    char *key; /* in builtin.objects[kind] */
-    json_t *json;
-    char *uid;
-    char *owners; /* PodGroups: of the first pod that has some */
-    /* Jobs */
-    int64_t next_index;
-    int64_t batch; /* pods to create in the next batch */
-    bool sync_due;
-    bool over_quota;
-};
-
 struct builtin;
-
 struct sched_node;
 
 /* ---- the driver ---- */
@@ -122,55 +103,19 @@ struct builtin {
     struct cluster_sink sink;
     struct scenario *scenario;
     struct sim_clock clock;
-    bool started, listing;
-    uint64_t revision, uids, calls;
-    struct map objects[KIND_MAX];
-    struct map pods; /* uid -> object */
-    json_t *events;  /* the last ones */
+    bool started;
+    uint64_t calls;
+    struct store store;
+    struct timetable timetable;
+    json_t *events; /* the last ones */
     struct claims *claims;
     struct sched sched;
-    builtin_watch_fn *watch;
-    void *watch_arg;
 };
 
 /* ---- builtin.c ---- */
 
 void builtin_post(struct builtin *b, struct gang_event *ev);
 uint64_t builtin_new_call(struct builtin *b);
-/* Shows an object to core and driver, a moment later; gone: that it was deleted. */
-void builtin_show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone);
-void builtin_tell(struct builtin *b, enum builtin_happening_kind kind, const struct object *o,
-                  const char *node, const char *text);
-
-/* ---- builtin_store.c ---- */
-
-/* Source: scheduling.SystemPriorityClasses(). */
-extern const struct store_class {
-    const char *name;
-    int32_t value;
-} store_system_classes[2];
-
-struct object *store_find(const struct builtin *b, enum manifest_kind kind, const char *api_group,
-                          const char *ns, const char *name);
-struct object *store_pod(const struct builtin *b, const char *uid);
-/* Takes the manifest. NULL with ERR_CONFLICT (exists) or ERR_FORBIDDEN (quota). */
-struct object *store_create(struct builtin *b, json_t *manifest, struct err *err);
-/* Stores a merge patch (RFC 7396) of the object; the patch is borrowed. */
-void store_patch(struct builtin *b, struct object *o, const json_t *patch);
-/* Removes it at once, and what it owns. */
-void store_remove(struct builtin *b, struct object *o);
-void store_done(struct builtin *b);
-
-/* ---- builtin_run.c ---- */
-
-/* After these were stored. */
-void run_created(struct builtin *b, struct object *o);
-void run_bound(struct builtin *b, struct object *pod);
-void run_removed(struct builtin *b, enum manifest_kind kind, const json_t *json);
-/* As `kubectl delete`: a bound pod ends a little later. */
-void run_delete(struct builtin *b, struct object *o);
-void run_timetable(struct builtin *b);
-void run_create(struct builtin *b, json_t *manifest);
 
 /* ---- builtin_cache.c ---- */
 

@@ -259,9 +259,9 @@ static char *fit_error(const struct sched *s)
 static void condition_write(void *owner, struct task *t)
 {
     struct builtin *b = owner;
-    struct object *o = store_pod(b, t->uid);
+    struct object *o = store_pod(&b->store, t->uid);
     if (o && !field_peek(o->json, "spec", "nodeName", NULL))
-        store_patch(b, o, t->json);
+        store_patch(&b->store, o, STEAL(t->json));
 }
 
 /* The PodScheduled condition, written when it says something new; a failed try also
@@ -270,7 +270,7 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
                             const char *message)
 {
     bool news = !str_eq(pod->message, message);
-    struct object *o = store_pod(b, pod->facts->uid);
+    struct object *o = store_pod(&b->store, pod->facts->uid);
     if (!o || (!news && !pod->facts->nominated))
         return;
     struct task *t = sim_clock_at(&b->clock, b->clock.now + COST_CONDITION, condition_write, b);
@@ -279,7 +279,7 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
                         "conditions", "type", "PodScheduled", "status", "False", "reason", reason,
                         "message", message);
     if (news)
-        builtin_tell(b, BUILTIN_REJECTED, o, NULL, message);
+        store_tell(&b->store, BUILTIN_REJECTED, o, NULL, message);
     free(pod->message);
     pod->message = xstrdup(message);
 }
@@ -288,7 +288,7 @@ static void write_condition(struct builtin *b, struct sched_pod *pod, const char
 void sched_tell(void *owner, struct task *t)
 {
     struct builtin *b = owner;
-    struct object *o = store_pod(b, t->uid);
+    struct object *o = store_pod(&b->store, t->uid);
     if (!o || field_peek(o->json, "spec", "nodeName", NULL))
         return;
     bool gated =
@@ -296,8 +296,7 @@ void sched_tell(void *owner, struct task *t)
     json_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type",
                               "PodScheduled", "status", "False", "reason",
                               gated ? "SchedulingGated" : "Unschedulable", "message", t->to);
-    store_patch(b, o, patch);
-    json_decref(patch);
+    store_patch(&b->store, o, patch);
 }
 
 static void retry_at(struct sched *s, struct sched_pod *pod, enum sched_place place, usec_t at)
@@ -357,9 +356,9 @@ static void bind_failed(struct builtin *b, struct sched_pod *pod, const char *wh
     pod->call = 0;
     if (pod->place != SCHED_ASSUMED)
         return; /* bound after all */
-    struct object *o = store_pod(b, pod->facts->uid);
+    struct object *o = store_pod(&b->store, pod->facts->uid);
     if (o)
-        builtin_tell(b, BUILTIN_BIND_FAILED, o, pod->node_name, why);
+        store_tell(&b->store, BUILTIN_BIND_FAILED, o, pod->node_name, why);
     cache_discharge(pod);
     cache_nominate(&b->sched, pod);
     failed_with_error(b, pod, message);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/builtin_store.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "k8s/builtin_internal.h"
 #include "k8s/dialect.h"
 #include "k8s/field.h"
 
@@ -15,28 +16,28 @@ static char *object_key(enum manifest_kind kind, const char *group, const char *
     return xasprintf("%s/%s", ns, name);
 }
 
-static struct object *find_group(const struct builtin *b, const char *ns, const char *name)
+static struct object *find_group(const struct store *s, const char *ns, const char *name)
 {
     for (const struct dialect *const *d = dialects; *d; d++) {
-        struct object *o = store_find(b, KIND_POD_GROUP, (*d)->api_group, ns, name);
+        struct object *o = store_find(s, KIND_POD_GROUP, (*d)->api_group, ns, name);
         if (o)
             return o;
     }
     return NULL;
 }
 
-struct object *store_find(const struct builtin *b, enum manifest_kind kind, const char *api_group,
+struct object *store_find(const struct store *s, enum manifest_kind kind, const char *api_group,
                           const char *ns, const char *name)
 {
     if (kind == KIND_POD_GROUP && !api_group)
-        return find_group(b, ns, name);
+        return find_group(s, ns, name);
     cleanup_free char *key = object_key(kind, api_group, ns, name);
-    return map_get(&b->objects[kind], key);
+    return map_get(&s->objects[kind], key);
 }
 
-struct object *store_pod(const struct builtin *b, const char *uid)
+struct object *store_pod(const struct store *s, const char *uid)
 {
-    return map_get(&b->pods, uid);
+    return map_get(&s->pods, uid);
 }
 
 /* ---- what the API server fills in ---- */
@@ -46,18 +47,18 @@ const struct store_class store_system_classes[2] = {
     {"system-node-critical", 2000001000},
 };
 
-static int64_t class_value(const struct builtin *b, const char *name)
+static int64_t class_value(const struct store *s, const char *name)
 {
     for (size_t i = 0; i < ARRAY_SIZE(store_system_classes); i++)
         if (strcmp(store_system_classes[i].name, name) == 0)
             return store_system_classes[i].value;
-    const struct object *o = store_find(b, KIND_PRIORITY_CLASS, NULL, "", name);
+    const struct object *o = store_find(s, KIND_PRIORITY_CLASS, NULL, "", name);
     return o ? json_integer_value(json_object_get(o->json, "value")) : 0;
 }
 
-static const char *default_class(const struct builtin *b)
+static const char *default_class(const struct store *s)
 {
-    map_for_each (e, &b->objects[KIND_PRIORITY_CLASS]) {
+    map_for_each (e, &s->objects[KIND_PRIORITY_CLASS]) {
         const struct object *o = e->value;
         if (json_is_true(json_object_get(o->json, "globalDefault")))
             return manifest_name(o->json);
@@ -73,14 +74,14 @@ static json_t *gated_condition(void)
                      "Scheduling is blocked due to non-empty scheduling gates");
 }
 
-static void admit_pod(const struct builtin *b, json_t *pod)
+static void admit_pod(const struct store *s, json_t *pod)
 {
     json_t *spec = json_object_get(pod, "spec");
     const char *class = field_peek(spec, "priorityClassName", NULL);
     if (!class)
-        class = default_class(b);
+        class = default_class(s);
     if (class && !json_object_get(spec, "priority"))
-        json_object_set_new(spec, "priority", json_integer(class_value(b, class)));
+        json_object_set_new(spec, "priority", json_integer(class_value(s, class)));
     if (!json_object_get(spec, "schedulerName"))
         json_object_set_new(spec, "schedulerName", json_string("default-scheduler"));
     json_object_set_new(pod, "status", json_pack("{s:s}", "phase", "Pending"));
@@ -89,7 +90,7 @@ static void admit_pod(const struct builtin *b, json_t *pod)
 }
 
 /* An owner named by kind and name alone gets its uid, so that a scenario can say it. */
-static void resolve_owners(const struct builtin *b, json_t *meta)
+static void resolve_owners(const struct store *s, json_t *meta)
 {
     const char *ns = field_peek(meta, "namespace", NULL);
     size_t i;
@@ -99,31 +100,31 @@ static void resolve_owners(const struct builtin *b, json_t *meta)
         const char *kind = field_peek(owner, "kind", NULL), *name = field_peek(owner, "name", NULL);
         if (!str_eq(kind, "Job") || !name || field_peek(owner, "uid", NULL))
             continue;
-        const struct object *job = store_find(b, KIND_JOB, NULL, ns ? ns : "", name);
+        const struct object *job = store_find(s, KIND_JOB, NULL, ns ? ns : "", name);
         if (job)
             json_object_set_new(owner, "uid", json_string(job->uid));
     }
 }
 
-static void set_revision(struct builtin *b, json_t *json)
+static void set_revision(struct store *s, json_t *json)
 {
     char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, ++b->revision);
+    snprintf(text, sizeof text, "%" PRIu64, ++s->revision);
     json_object_set_new(json_object_get(json, "metadata"), "resourceVersion", json_string(text));
 }
 
-static void fill_in(struct builtin *b, enum manifest_kind kind, json_t *json)
+static void fill_in(struct store *s, enum manifest_kind kind, json_t *json)
 {
     char text[64], stamp[32];
     json_t *meta = json_object_get(json, "metadata");
-    snprintf(text, sizeof text, "00000000-0000-4000-8000-%012" PRIu64, ++b->uids);
+    snprintf(text, sizeof text, "00000000-0000-4000-8000-%012" PRIu64, ++s->uids);
     json_object_set_new(meta, "uid", json_string(text));
     json_object_set_new(meta, "creationTimestamp",
-                        json_string(sim_clock_timestamp(&b->clock, stamp)));
-    resolve_owners(b, meta);
-    set_revision(b, json);
+                        json_string(sim_clock_timestamp(s->clock, stamp)));
+    resolve_owners(s, meta);
+    set_revision(s, json);
     if (kind == KIND_POD)
-        admit_pod(b, json);
+        admit_pod(s, json);
 }
 
 /* ---- quota ---- */
@@ -141,10 +142,10 @@ static bool quota_limit(const json_t *quota, int64_t *ret)
     return pods != NULL;
 }
 
-static int64_t pods_in_use(const struct builtin *b, const char *ns)
+static int64_t pods_in_use(const struct store *s, const char *ns)
 {
     int64_t n = 0;
-    map_for_each (e, &b->objects[KIND_POD]) {
+    map_for_each (e, &s->objects[KIND_POD]) {
         const struct object *o = e->value;
         const char *phase = field_peek(o->json, "status", "phase", NULL);
         if (strcmp(manifest_ns(o->json), ns) == 0 && !str_eq(phase, "Succeeded") &&
@@ -154,15 +155,15 @@ static int64_t pods_in_use(const struct builtin *b, const char *ns)
     return n;
 }
 
-static int check_quota(const struct builtin *b, const json_t *pod, struct err *err)
+static int check_quota(const struct store *s, const json_t *pod, struct err *err)
 {
     const char *ns = manifest_ns(pod);
-    map_for_each (e, &b->objects[KIND_QUOTA]) {
+    map_for_each (e, &s->objects[KIND_QUOTA]) {
         const struct object *o = e->value;
         int64_t limit = 0;
         if (strcmp(manifest_ns(o->json), ns) != 0 || !quota_limit(o->json, &limit))
             continue;
-        int64_t used = pods_in_use(b, ns);
+        int64_t used = pods_in_use(s, ns);
         if (used >= limit)
             return err_set(err, ERR_FORBIDDEN,
                            "pods \"%s\" is forbidden: exceeded quota: %s, requested: pods=1, used: "
@@ -172,9 +173,36 @@ static int check_quota(const struct builtin *b, const json_t *pod, struct err *e
     return 0;
 }
 
+/* ---- what is told of a write ---- */
+
+static void leave_change(struct store *s, const struct object *o, bool gone)
+{
+    usec_t at = s->listing ? STORE_LISTED : s->clock->now + COST_WATCH;
+    struct task *t = sim_clock_at(s->clock, at, NULL, NULL);
+    t->id = o->kind;
+    t->json = json_incref(o->json);
+    t->n = gone;
+}
+
+void store_tell(struct store *s, enum builtin_happening_kind kind, const struct object *o,
+                const char *node, const char *text)
+{
+    struct builtin_happening what = {
+        .kind = kind,
+        .object = o->kind,
+        .json = o->json,
+        .ns = manifest_ns(o->json),
+        .name = manifest_name(o->json),
+        .node = node,
+        .text = text,
+    };
+    if (s->watch)
+        s->watch(s->watch_arg, s->clock->now - s->clock->origin, &what);
+}
+
 /* ---- writes ---- */
 
-static struct object *insert(struct builtin *b, enum manifest_kind kind, char *key, json_t *json)
+static struct object *insert(struct store *s, enum manifest_kind kind, char *key, json_t *json)
 {
     struct object *o = xcalloc(1, sizeof *o);
     *o = (struct object){
@@ -183,37 +211,36 @@ static struct object *insert(struct builtin *b, enum manifest_kind kind, char *k
         .json = json,
         .uid = xstrdup(field_peek(json, "metadata", "uid", NULL)),
     };
-    map_set(&b->objects[kind], key, o);
+    map_set(&s->objects[kind], key, o);
     if (kind == KIND_POD)
-        map_set(&b->pods, o->uid, o);
+        map_set(&s->pods, o->uid, o);
     return o;
 }
 
-static struct object *create(struct builtin *b, json_t *manifest, struct err *err)
+static struct object *create(struct store *s, json_t *manifest, struct err *err)
 {
     enum manifest_kind kind = manifest_kind_of(manifest);
     cleanup_free char *group = manifest_group(manifest);
     const char *ns = manifest_kind_namespaced(kind) ? manifest_ns(manifest) : "";
     cleanup_free char *key = object_key(kind, group, ns, manifest_name(manifest));
-    if (map_get(&b->objects[kind], key)) {
+    if (map_get(&s->objects[kind], key)) {
         err_set(err, ERR_CONFLICT, "%s %s already exists", manifest_kind_name(kind), key);
         return NULL;
     }
-    if (kind == KIND_POD && check_quota(b, manifest, err) < 0)
+    if (kind == KIND_POD && check_quota(s, manifest, err) < 0)
         return NULL;
-    fill_in(b, kind, manifest);
-    return insert(b, kind, STEAL(key), json_incref(manifest));
+    fill_in(s, kind, manifest);
+    return insert(s, kind, STEAL(key), json_incref(manifest));
 }
 
-struct object *store_create(struct builtin *b, json_t *manifest, struct err *err)
+struct object *store_create(struct store *s, json_t *manifest, struct err *err)
 {
-    struct object *o = create(b, manifest, err);
+    struct object *o = create(s, manifest, err);
     json_decref(manifest);
     if (!o)
         return NULL;
-    builtin_show(b, o->kind, o->json, false);
-    builtin_tell(b, BUILTIN_CREATED, o, NULL, NULL);
-    run_created(b, o);
+    leave_change(s, o, /* gone= */ false);
+    store_tell(s, BUILTIN_CREATED, o, NULL, NULL);
     return o;
 }
 
@@ -236,34 +263,15 @@ static void merge(json_t *target, const json_t *patch)
     }
 }
 
-void store_patch(struct builtin *b, struct object *o, const json_t *patch)
+void store_patch(struct store *s, struct object *o, json_t *patch)
 {
     json_t *json = json_deep_copy(o->json);
     merge(json, patch);
-    set_revision(b, json);
+    json_decref(patch);
+    set_revision(s, json);
     json_decref(o->json);
     o->json = json;
-    builtin_show(b, o->kind, json, false);
-}
-
-static bool owned_by(const json_t *json, const char *uid)
-{
-    size_t i;
-    json_t *owner;
-    json_array_foreach(json_object_get(json_object_get(json, "metadata"), "ownerReferences"), i,
-                       owner) if (str_eq(field_peek(owner, "uid", NULL), uid)) return true;
-    return false;
-}
-
-static void collect_owned(struct builtin *b, const char *uid)
-{
-    static const enum manifest_kind kinds[] = {KIND_POD, KIND_POD_GROUP};
-    for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
-        map_for_each (e, &b->objects[kinds[k]]) {
-            struct object *o = e->value;
-            if (owned_by(o->json, uid))
-                run_delete(b, o);
-        }
+    leave_change(s, o, /* gone= */ false);
 }
 
 static void object_free(struct object *o)
@@ -275,25 +283,22 @@ static void object_free(struct object *o)
     free(o);
 }
 
-void store_remove(struct builtin *b, struct object *o)
+void store_remove(struct store *s, struct object *o)
 {
-    map_remove(&b->objects[o->kind], o->key);
+    map_remove(&s->objects[o->kind], o->key);
     if (o->kind == KIND_POD)
-        map_remove(&b->pods, o->uid);
-    builtin_tell(b, BUILTIN_DELETED, o, NULL, NULL);
-    builtin_show(b, o->kind, o->json, true);
-    if (o->kind == KIND_JOB)
-        collect_owned(b, o->uid);
-    run_removed(b, o->kind, o->json);
+        map_remove(&s->pods, o->uid);
+    store_tell(s, BUILTIN_DELETED, o, NULL, NULL);
+    leave_change(s, o, /* gone= */ true);
     object_free(o);
 }
 
-void store_done(struct builtin *b)
+void store_done(struct store *s)
 {
     for (int k = 0; k < KIND_MAX; k++) {
-        map_for_each (e, &b->objects[k])
+        map_for_each (e, &s->objects[k])
             object_free(e->value);
-        map_done(&b->objects[k]);
+        map_done(&s->objects[k]);
     }
-    map_done(&b->pods);
+    map_done(&s->pods);
 }
