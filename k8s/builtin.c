@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The top of the built-in cluster: its operations, the core's effects, what watches show. Below it,
+ * lowest first, each calling only what stands before it:
+ *
+ *   builtin_clock      simulated time, and what is to happen when
+ *   builtin_store      objects as an API server keeps them
+ *   builtin_run        what happens to them: pods run, Jobs create pods
+ *   builtin_timetable  what the scenario does to them
+ *   builtin_cache      the driver's picture of nodes, and the filters of kube-scheduler
+ *   builtin_rules      those of them that look at other pods and at volumes
+ *   builtin_queue      kube-scheduler's queue
+ *   builtin_sched      the driver: kube-scheduler's scheduling and binding cycles
+ */
 #include "k8s/builtin.h"
 
 #include "base/log.h"
-#include "k8s/builtin_internal.h"
 #include "k8s/builtin_run.h"
+#include "k8s/builtin_sched.h"
 #include "k8s/builtin_timetable.h"
 #include "k8s/decode.h"
 #include "k8s/dialect.h"
@@ -11,16 +24,24 @@
 
 enum { MAX_EVENTS = 1000 };
 
+struct builtin {
+    struct cluster base;
+    struct cluster_sink sink;
+    struct scenario *scenario;
+    bool started;
+    struct sim_clock clock;
+    struct store store;
+    struct timetable timetable;
+    struct claims *claims;
+    struct sched sched;
+    json_t *events; /* the last ones */
+};
+
 /* ---- out to the core ---- */
 
-void builtin_post(struct builtin *b, struct gang_event *ev)
+static void post(struct builtin *b, struct gang_event *ev)
 {
     b->sink.post(b->sink.arg, ev);
-}
-
-uint64_t builtin_new_call(struct builtin *b)
-{
-    return CLUSTER_CALL | ++b->calls;
 }
 
 static void post_gone(struct builtin *b, enum gang_event_kind kind, const json_t *json)
@@ -32,7 +53,7 @@ static void post_gone(struct builtin *b, enum gang_event_kind kind, const json_t
         ev.gone.ns = xstrdup(manifest_ns(json));
     if (kind == GANG_EV_GROUP_GONE)
         ev.gone.api_group = xstrdup(group);
-    builtin_post(b, &ev);
+    post(b, &ev);
 }
 
 /* An object that cannot be decoded after a patch is not shown; it was checked when it came. */
@@ -47,7 +68,7 @@ static void show_node(struct builtin *b, json_t *json, bool gone)
     struct gang_event ev = {.kind = GANG_EV_NODE_SET};
     if (gone) {
         post_gone(b, GANG_EV_NODE_GONE, json);
-        cache_remove_node(b, manifest_name(json));
+        sched_remove_node(&b->sched, manifest_name(json));
         return;
     }
     ev.node = decode_node(json, &err);
@@ -55,8 +76,8 @@ static void show_node(struct builtin *b, json_t *json, bool gone)
         skipped(&err);
         return;
     }
-    builtin_post(b, &ev);
-    cache_set_node(b, json);
+    post(b, &ev);
+    sched_show_node(&b->sched, json);
 }
 
 static void note_owners(struct builtin *b, const struct gang_pod_facts *pod, const json_t *json)
@@ -75,7 +96,7 @@ static void show_pod(struct builtin *b, json_t *json, bool gone)
     struct gang_event ev = {.kind = GANG_EV_POD_SET};
     if (gone) {
         post_gone(b, GANG_EV_POD_GONE, json);
-        sched_remove_pod(b, field_peek(json, "metadata", "uid", NULL));
+        sched_remove_pod(&b->sched, field_peek(json, "metadata", "uid", NULL));
         return;
     }
     ev.pod = decode_pod(json, &err);
@@ -84,8 +105,8 @@ static void show_pod(struct builtin *b, json_t *json, bool gone)
         return;
     }
     note_owners(b, ev.pod, json);
-    builtin_post(b, &ev);
-    sched_show_pod(b, json);
+    post(b, &ev);
+    sched_show_pod(&b->sched, json);
 }
 
 static void show_group(struct builtin *b, json_t *json, bool gone)
@@ -99,7 +120,7 @@ static void show_group(struct builtin *b, json_t *json, bool gone)
     cleanup_free char *group = manifest_group(json);
     ev.group = decode_group(dialect_by_group(group), json, &err);
     if (ev.group)
-        builtin_post(b, &ev);
+        post(b, &ev);
     else
         skipped(&err);
 }
@@ -111,7 +132,7 @@ static void show_claim(struct builtin *b, json_t *json, bool gone)
         claims_gone(b->claims, manifest_ns(json), manifest_name(json));
     else if (claims_set(b->claims, json, &err) < 0)
         skipped(&err);
-    sched_event(b, /* room= */ true);
+    sched_claims_changed(&b->sched);
 }
 
 static void show_volume(struct builtin *b, json_t *json, bool gone)
@@ -121,7 +142,7 @@ static void show_volume(struct builtin *b, json_t *json, bool gone)
         claims_volume_gone(b->claims, manifest_name(json));
     else if (claims_set_volume(b->claims, json, &err) < 0)
         skipped(&err);
-    sched_event(b, /* room= */ true);
+    sched_claims_changed(&b->sched);
 }
 
 static void show_class(struct builtin *b, json_t *json, bool gone)
@@ -134,7 +155,7 @@ static void show_class(struct builtin *b, json_t *json, bool gone)
     }
     ev.class = decode_class(json, &err);
     if (ev.class)
-        builtin_post(b, &ev);
+        post(b, &ev);
     else
         skipped(&err);
 }
@@ -160,7 +181,7 @@ static void post_result(struct builtin *b, enum gang_event_kind kind, const stru
     ev.result.node = xstrdup_null(node);
     ev.result.text = xstrdup_null(text);
     ev.result.outcome = outcome;
-    builtin_post(b, &ev);
+    post(b, &ev);
 }
 
 /* Answers as the pods/binding subresource: source pkg/registry/core/pod/storage assignPod. */
@@ -243,6 +264,21 @@ static void evict_write(void *owner, struct task *t)
         run_delete(&b->store, o);
 }
 
+/* Muster's words, where those of the last try are old. */
+static void tell_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    struct object *o = store_pod(&b->store, t->uid);
+    if (!o || field_peek(o->json, "spec", "nodeName", NULL))
+        return;
+    bool gated =
+        json_array_size(json_object_get(json_object_get(o->json, "spec"), "schedulingGates")) > 0;
+    json_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type",
+                              "PodScheduled", "status", "False", "reason",
+                              gated ? "SchedulingGated" : "Unschedulable", "message", t->to);
+    store_patch(&b->store, o, patch);
+}
+
 static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t cost,
                        sim_task_fn *run)
 {
@@ -322,7 +358,7 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
         pod_effect(b, e, COST_WRITE, evict_write);
         break;
     case GANG_TELL:
-        pod_effect(b, e, COST_WRITE, sched_tell);
+        pod_effect(b, e, COST_WRITE, tell_write);
         break;
     case GANG_STATUS:
         write_status(b, &e->status);
@@ -334,7 +370,7 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_REPLY_PRIORITIZE:
     case GANG_REPLY_PREEMPT:
     case GANG_REPLY_BIND:
-        sched_reply(b, e);
+        sched_reply(&b->sched, e);
         break;
     case GANG_EFFECT_MAX:
         break;
@@ -348,7 +384,7 @@ static void show_system_classes(struct builtin *b)
         struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = gang_class_facts_new()};
         ev.class->name = xstrdup(store_system_classes[i].name);
         ev.class->value = store_system_classes[i].value;
-        builtin_post(b, &ev);
+        post(b, &ev);
     }
 }
 
@@ -383,7 +419,7 @@ static void start(struct builtin *b)
     show_system_classes(b);
     list_objects(b);
     struct gang_event synced = {.kind = GANG_EV_SYNCED};
-    builtin_post(b, &synced);
+    post(b, &synced);
     timetable_start(&b->timetable);
 }
 
@@ -396,7 +432,7 @@ static void builtin_advance(struct cluster *c, usec_t now)
     if (!b->started)
         start(b);
     run_due(b, now);
-    sched_advance(b);
+    sched_advance(&b->sched);
 }
 
 static usec_t builtin_next(const struct cluster *c)
@@ -406,7 +442,7 @@ static usec_t builtin_next(const struct cluster *c)
         return 0;
     if (sched_asks(&b->sched))
         return USEC_NEVER;
-    usec_t sched = sched_next(b), task = sim_clock_next(&b->clock);
+    usec_t sched = sched_next(&b->sched), task = sim_clock_next(&b->clock);
     return task < sched ? task : sched;
 }
 
@@ -442,7 +478,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->timetable = (struct timetable){&b->store, scenario};
     b->claims = claims_new(sink);
     b->events = json_array();
-    sched_init(&b->sched);
+    sched_init(&b->sched, &b->store, b->claims, sink);
     return &b->base;
 }
 

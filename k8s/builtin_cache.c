@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/builtin_cache.h"
+
 #include <stdio.h>
 
 #include "gang/predicates.h"
-#include "k8s/builtin_internal.h"
 #include "k8s/decode.h"
 
 static int64_t *amount_in(struct gang_amounts *a, const char *resource)
@@ -16,47 +17,46 @@ static int64_t *amount_in(struct gang_amounts *a, const char *resource)
 
 /* ---- nodes ---- */
 
-struct sched_node *cache_node(const struct sched *s, const char *name)
+struct sched_node *cache_node(const struct sched_cache *c, const char *name)
 {
-    return name ? map_get(&s->nodes, name) : NULL;
+    return name ? map_get(&c->nodes, name) : NULL;
 }
 
 /* Pods that name the node and came before it. */
-static void adopt(struct sched *s, const char *name)
+static void adopt(struct sched_cache *c, const char *name)
 {
-    map_for_each (e, &s->pods) {
+    map_for_each (e, &c->pods) {
         struct sched_pod *pod = e->value;
         if (str_eq(pod->node_name, name) && !pod->node)
-            cache_charge(s, pod, name);
+            cache_charge(c, pod, name);
         else if (!pod->node_name)
-            cache_nominate(s, pod);
+            cache_nominate(c, pod);
     }
 }
 
-static void add_node(struct sched *s, struct gang_node_facts *facts)
+static void add_node(struct sched_cache *c, struct gang_node_facts *facts)
 {
     struct sched_node *node = xcalloc(1, sizeof *node);
     node->facts = facts;
     list_init(&node->pods);
     list_init(&node->nominated);
-    map_set(&s->nodes, facts->name, node);
-    GROW(s->order, s->cap_order, s->n_order + 1);
-    s->order[s->n_order++] = node;
-    adopt(s, facts->name);
+    map_set(&c->nodes, facts->name, node);
+    GROW(c->order, c->cap_order, c->n_order + 1);
+    c->order[c->n_order++] = node;
+    adopt(c, facts->name);
 }
 
-void cache_set_node(struct builtin *b, const json_t *json)
+void cache_set_node(struct sched_cache *c, const json_t *json)
 {
     /* Decoded before, for the core: it cannot fail. */
     struct gang_node_facts *facts = decode_node(json, NULL);
-    struct sched_node *node = cache_node(&b->sched, facts->name);
+    struct sched_node *node = cache_node(c, facts->name);
     if (node) {
         gang_node_facts_free(node->facts);
         node->facts = facts;
     } else {
-        add_node(&b->sched, facts);
+        add_node(c, facts);
     }
-    sched_event(b, /* room= */ true);
 }
 
 static void node_free(struct sched_node *node)
@@ -66,12 +66,11 @@ static void node_free(struct sched_node *node)
     free(node);
 }
 
-void cache_remove_node(struct builtin *b, const char *name)
+bool cache_remove_node(struct sched_cache *c, const char *name)
 {
-    struct sched *s = &b->sched;
-    struct sched_node *node = map_remove(&s->nodes, name);
+    struct sched_node *node = map_remove(&c->nodes, name);
     if (!node)
-        return;
+        return false;
     list_for_each_safe (pod, &node->pods, struct sched_pod, on_node) {
         list_remove(&pod->on_node);
         pod->node = NULL;
@@ -79,12 +78,65 @@ void cache_remove_node(struct builtin *b, const char *name)
     list_for_each_safe (pod, &node->nominated, struct sched_pod, nominated)
         list_remove(&pod->nominated);
     size_t at = 0;
-    while (s->order[at] != node)
+    while (c->order[at] != node)
         at++;
-    memmove(&s->order[at], &s->order[at + 1], (--s->n_order - at) * sizeof(struct sched_node *));
-    s->next_start = 0;
+    memmove(&c->order[at], &c->order[at + 1], (--c->n_order - at) * sizeof(struct sched_node *));
+    c->next_start = 0;
     node_free(node);
-    sched_event(b, /* room= */ false);
+    return true;
+}
+
+/* ---- pods ---- */
+
+struct sched_pod *cache_pod(const struct sched_cache *c, const char *uid)
+{
+    return map_get(&c->pods, uid);
+}
+
+struct sched_pod *cache_add_pod(struct sched_cache *c, const char *uid)
+{
+    struct sched_pod *pod = xcalloc(1, sizeof *pod);
+    list_init(&pod->link);
+    list_init(&pod->on_node);
+    list_init(&pod->nominated);
+    map_set(&c->pods, uid, pod);
+    return pod;
+}
+
+static void pod_free(struct sched_pod *pod)
+{
+    json_decref(pod->json);
+    gang_pod_facts_free(pod->facts);
+    free(pod->message);
+    free(pod->node_name);
+    free(pod);
+}
+
+void cache_remove_pod(struct sched_cache *c, const char *uid)
+{
+    struct sched_pod *pod = map_remove(&c->pods, uid);
+    cache_discharge(pod);
+    list_remove(&pod->nominated);
+    pod_free(pod);
+}
+
+static void take_facts(struct sched_pod *pod, json_t *json)
+{
+    json_decref(pod->json);
+    pod->json = json_incref(json);
+    gang_pod_facts_free(pod->facts);
+    pod->facts = decode_pod(json, NULL); /* decoded before, for the core: it cannot fail */
+}
+
+void cache_set_pod(struct sched_cache *c, struct sched_pod *pod, json_t *json)
+{
+    char *charged = xstrdup_null(pod->node_name);
+    if (charged)
+        cache_discharge(pod);
+    take_facts(pod, json);
+    if (charged)
+        cache_charge(c, pod, charged);
+    free(charged);
 }
 
 /* ---- pods on nodes ---- */
@@ -97,14 +149,14 @@ static void add_requests(struct sched_node *node, const struct sched_pod *pod, i
     node->n_pods += sign;
 }
 
-void cache_charge(struct sched *s, struct sched_pod *pod, const char *node)
+void cache_charge(struct sched_cache *c, struct sched_pod *pod, const char *node)
 {
     if (pod->node_name != node) {
         free(pod->node_name);
         pod->node_name = xstrdup(node);
     }
     list_remove(&pod->nominated);
-    pod->node = cache_node(s, node);
+    pod->node = cache_node(c, node);
     if (!pod->node)
         return;
     add_requests(pod->node, pod, 1);
@@ -120,10 +172,10 @@ void cache_discharge(struct sched_pod *pod)
     free(STEAL(pod->node_name));
 }
 
-void cache_nominate(struct sched *s, struct sched_pod *pod)
+void cache_nominate(struct sched_cache *c, struct sched_pod *pod)
 {
     list_remove(&pod->nominated);
-    struct sched_node *node = cache_node(s, pod->facts->nominated);
+    struct sched_node *node = cache_node(c, pod->facts->nominated);
     if (node && !pod->node_name)
         list_push(&node->nominated, &pod->nominated);
 }
@@ -195,10 +247,13 @@ int cache_score(const struct sched_pod *pod, const struct sched_node *node)
     return (int)(sum / 2);
 }
 
-void cache_done(struct sched *s)
+void cache_done(struct sched_cache *c)
 {
-    map_for_each (e, &s->nodes)
+    map_for_each (e, &c->pods)
+        pod_free(e->value);
+    map_done(&c->pods);
+    map_for_each (e, &c->nodes)
         node_free(e->value);
-    map_done(&s->nodes);
-    free(s->order);
+    map_done(&c->nodes);
+    free(c->order);
 }

@@ -46,7 +46,7 @@ typedef void sim_task_fn(void *owner, struct task *t);
 /* Something that happens at a time. The fields behind owner are its arguments, owned. */
 struct task {
     struct heap_node node;
-    sim_task_fn *run;
+    sim_task_fn *run; /* NULL: a change of an object, see builtin_store.h */
     void *owner;
     char *uid; /* of the object it is about */
     char *ns, *name, *to;
@@ -55,7 +55,7 @@ struct task {
     int64_t n;
 };
 
-/* A task for the caller to fill in; the clock keeps it. */
+/* A task for the caller to fill in; the clock keeps it. run(owner, task) is called at its time. */
 struct task *sim_clock_at(struct sim_clock *c, usec_t at, sim_task_fn *run, void *owner);
 /* Takes out the first task due at `until`, for the caller to free; NULL when none is. */
 struct task *sim_clock_due(struct sim_clock *c, usec_t until);

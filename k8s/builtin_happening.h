@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * builtin_happening.h - what happens to the objects of the built-in cluster, as it is told to
- * whoever looks on. Types only; everything in a happening is borrowed for the call.
+ * builtin_happening.h - what happens to the objects of the built-in cluster, as whoever looks on is
+ * told. Types only. What a happening points to is borrowed for the call, which comes in the thread
+ * of the cluster, from within its functions.
  */
 #ifndef MUSTER_K8S_BUILTIN_HAPPENING_H
 #define MUSTER_K8S_BUILTIN_HAPPENING_H

@@ -4,8 +4,9 @@
  * plugins interpodaffinity, podtopologyspread and volumebinding, as far as gang/rules.h has them.
  * An unbound claim is bound to nothing here, and any node will do for it.
  */
+#include "k8s/builtin_rules.h"
+
 #include "gang/rules.h"
-#include "k8s/builtin_internal.h"
 
 /* ---- topology spread ---- */
 
@@ -25,22 +26,22 @@ static int64_t count_in(const struct list *pods, bool nominated, const struct sc
 }
 
 /* PreFilter: the least of what is counted on the hosts of a spread. */
-static void measure(const struct sched *s, const struct sched_pod *pod, size_t spread,
+static void measure(const struct sched_cache *c, const struct sched_pod *pod, size_t spread,
                     struct sched_spread *ret)
 {
     const struct gang_spread *rule = &pod->facts->spreads[spread];
     *ret = (struct sched_spread){.least = INT64_MAX};
-    for (size_t i = 0; i < s->n_order; i++) {
-        if (!gang_spread_covers(rule, pod->facts, s->order[i]->facts))
+    for (size_t i = 0; i < c->n_order; i++) {
+        if (!gang_spread_covers(rule, pod->facts, c->order[i]->facts))
             continue;
-        int64_t n = count_in(&s->order[i]->pods, /* nominated= */ false, pod, rule);
+        int64_t n = count_in(&c->order[i]->pods, /* nominated= */ false, pod, rule);
         ret->hosts++;
         if (n < ret->least)
             ret->least = n;
     }
 }
 
-static const char *spread_refusal(const struct sched *s, const struct sched_pod *pod,
+static const char *spread_refusal(const struct sched_rules *r, const struct sched_pod *pod,
                                   const struct sched_node *node)
 {
     for (size_t i = 0; i < pod->facts->n_spreads; i++) {
@@ -49,7 +50,7 @@ static const char *spread_refusal(const struct sched *s, const struct sched_pod 
             return "node(s) didn't match pod topology spread constraints (missing required label)";
         int64_t here = count_in(&node->pods, /* nominated= */ false, pod, rule) +
                        count_in(&node->nominated, /* nominated= */ true, pod, rule);
-        if (!gang_spread_allows(rule, pod->facts, here, s->spreads[i].least, s->spreads[i].hosts))
+        if (!gang_spread_allows(rule, pod->facts, here, r->spreads[i].least, r->spreads[i].hosts))
             return "node(s) didn't match pod topology spread constraints";
     }
     return NULL;
@@ -83,11 +84,11 @@ static const char *apart_refusal(const struct sched_pod *pod, const struct sched
 
 /* ---- volumes ---- */
 
-static const char *volume_refusal(const struct sched *s, const struct sched_node *node)
+static const char *volume_refusal(const struct sched_rules *r, const struct sched_node *node)
 {
-    for (size_t i = 0; i < s->n_claims; i++)
-        if (!gang_claim_allows(s->claims[i], node->facts))
-            return s->claims[i]->selected
+    for (size_t i = 0; i < r->n_claims; i++)
+        if (!gang_claim_allows(r->claims[i], node->facts))
+            return r->claims[i]->selected
                        ? "node(s) didn't find available persistent volumes to bind"
                        : "node(s) didn't match PersistentVolume's node affinity";
     return NULL;
@@ -95,34 +96,35 @@ static const char *volume_refusal(const struct sched *s, const struct sched_node
 
 /* ---- a cycle ---- */
 
-void sched_rules_forget(struct sched *s)
+void sched_rules_forget(struct sched_rules *r)
 {
-    for (size_t i = 0; i < s->n_claims; i++)
-        gang_claim_facts_free(s->claims[i]);
-    free(STEAL(s->claims));
-    free(STEAL(s->spreads));
-    s->n_claims = 0;
+    for (size_t i = 0; i < r->n_claims; i++)
+        gang_claim_facts_free(r->claims[i]);
+    free(STEAL(r->claims));
+    free(STEAL(r->spreads));
+    r->n_claims = 0;
 }
 
-void sched_rules_prepare(struct sched *s, const struct claims *claims, const struct sched_pod *pod)
+void sched_rules_prepare(struct sched_rules *r, const struct sched_cache *cache,
+                         const struct claims *claims, const struct sched_pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
-    sched_rules_forget(s);
-    s->claims = xcalloc(f->n_claims, sizeof *s->claims);
+    sched_rules_forget(r);
+    r->claims = xcalloc(f->n_claims, sizeof *r->claims);
     for (size_t i = 0; i < f->n_claims; i++) {
-        s->claims[s->n_claims] = claims_facts(claims, f->ns, f->claims[i]);
-        s->n_claims += s->claims[s->n_claims] != NULL;
+        r->claims[r->n_claims] = claims_facts(claims, f->ns, f->claims[i]);
+        r->n_claims += r->claims[r->n_claims] != NULL;
     }
-    s->spreads = xcalloc(f->n_spreads, sizeof *s->spreads);
+    r->spreads = xcalloc(f->n_spreads, sizeof *r->spreads);
     for (size_t i = 0; i < f->n_spreads; i++)
-        measure(s, pod, i, &s->spreads[i]);
+        measure(cache, pod, i, &r->spreads[i]);
 }
 
-const char *sched_rules_refusal(const struct sched *s, const struct sched_pod *pod,
+const char *sched_rules_refusal(const struct sched_rules *r, const struct sched_pod *pod,
                                 const struct sched_node *node)
 {
-    const char *why = volume_refusal(s, node);
+    const char *why = volume_refusal(r, node);
     if (!why)
-        why = spread_refusal(s, pod, node);
+        why = spread_refusal(r, pod, node);
     return why ? why : apart_refusal(pod, node);
 }

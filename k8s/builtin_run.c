@@ -105,16 +105,6 @@ static void pod_delete(struct store *s, struct object *o)
     sync_job_of(s, o->json);
 }
 
-/* Pods of a node that is gone end, as the pod garbage collector sees to. */
-static void delete_pods_on(struct store *s, const char *node)
-{
-    map_for_each (e, &s->objects[KIND_POD]) {
-        struct object *o = e->value;
-        if (str_eq(node_of(o->json), node))
-            pod_delete(s, o);
-    }
-}
-
 /* ---- Jobs ---- */
 
 struct job_count {
@@ -337,7 +327,17 @@ static void delete_owned(struct store *s, const char *uid)
         }
 }
 
-/* Removes it at once, and what it owns. */
+/* Pods of a node that is gone end, as the pod garbage collector sees to. */
+static void delete_pods_on(struct store *s, const char *node)
+{
+    map_for_each (e, &s->objects[KIND_POD]) {
+        struct object *o = e->value;
+        if (str_eq(node_of(o->json), node))
+            pod_delete(s, o);
+    }
+}
+
+/* Removes it at once, and does what follows. */
 static void remove_object(struct store *s, struct object *o)
 {
     enum manifest_kind kind = o->kind;

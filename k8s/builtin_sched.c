@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The driver: kube-scheduler's queue and its cycles, as far as an extender can see them. Sources:
- * k8s.io/kubernetes v1.36 pkg/scheduler (schedule_one.go, extender.go, backend/queue), and what was
- * seen of a real one.
+ * Sources: k8s.io/kubernetes v1.36 pkg/scheduler (schedule_one.go, extender.go), and what was seen
+ * of a real one.
  */
-#include <stdio.h>
+#include "k8s/builtin_sched.h"
 
-#include "gang/predicates.h"
-#include "k8s/builtin_internal.h"
 #include "k8s/decode.h"
 #include "k8s/field.h"
 
@@ -17,117 +14,33 @@ enum {
     SCORE_SCALE = 10,     /* MaxNodeScore / MaxExtenderPriority */
 };
 
-/* ---- the queue ---- */
-
-static struct list *list_of(struct sched *s, enum sched_place place)
+static void post(struct sched *s, struct gang_event *ev)
 {
-    switch (place) {
-    case SCHED_ACTIVE:
-        return &s->active;
-    case SCHED_BACKOFF:
-        return &s->backoff;
-    case SCHED_UNSCHEDULABLE:
-        return &s->unschedulable;
-    default:
-        return &s->resting;
-    }
+    s->sink.post(s->sink.arg, ev);
 }
 
-static void put(struct sched *s, struct sched_pod *pod, enum sched_place place)
+static uint64_t new_call(struct sched *s)
 {
-    list_remove(&pod->link);
-    heap_remove(&s->wake, &pod->wake);
-    pod->place = place;
-    list_push(list_of(s, place), &pod->link);
+    return CLUSTER_CALL | ++s->calls;
 }
 
-/* One second, doubled with each failure in a row, at most ten. */
-static usec_t backoff(int failures)
+/* ---- what the watches show ---- */
+
+void sched_show_node(struct sched *s, const json_t *json)
 {
-    return usec_backoff(COST_BACKOFF_MIN, COST_BACKOFF_MAX, failures - 1);
+    cache_set_node(&s->cache, json);
+    sched_queue_event(&s->queue, /* room= */ true);
 }
 
-/* A waiting pod is to be tried again: at once, or when nothing else is to be tried. */
-static void wake(struct builtin *b, struct sched_pod *pod)
+void sched_remove_node(struct sched *s, const char *name)
 {
-    bool resting = pod->stamp + backoff(pod->rejections) > b->clock.now;
-    put(&b->sched, pod, resting ? SCHED_BACKOFF : SCHED_ACTIVE);
+    if (cache_remove_node(&s->cache, name))
+        sched_queue_event(&s->queue, /* room= */ false);
 }
 
-/* Any event wakes a pod that the extender rejected; one that only the scheduler's
- * own filters rejected is woken by what may have made room. */
-void sched_event(struct builtin *b, bool room)
+void sched_claims_changed(struct sched *s)
 {
-    struct sched *s = &b->sched;
-    list_for_each_safe (pod, &s->unschedulable, struct sched_pod, link) {
-        if (room || pod->by_extender)
-            wake(b, pod);
-    }
-}
-
-static bool comes_before(const struct sched_pod *a, const struct sched_pod *b)
-{
-    if (a->facts->priority != b->facts->priority)
-        return a->facts->priority > b->facts->priority;
-    return a->stamp != b->stamp ? a->stamp < b->stamp : a->seq < b->seq;
-}
-
-static struct sched_pod *pop_active(struct sched *s)
-{
-    struct sched_pod *best = NULL;
-    list_for_each (pod, &s->active, struct sched_pod, link) {
-        if (!best || comes_before(pod, best))
-            best = pod;
-    }
-    return best;
-}
-
-static struct sched_pod *pop_backoff(struct sched *s)
-{
-    struct sched_pod *best = NULL;
-    usec_t best_end = 0;
-    list_for_each (pod, &s->backoff, struct sched_pod, link) {
-        usec_t end = pod->stamp + backoff(pod->rejections);
-        if (!best || end < best_end || (end == best_end && comes_before(pod, best))) {
-            best = pod;
-            best_end = end;
-        }
-    }
-    return best;
-}
-
-static bool has_gates(const struct gang_pod_facts *facts)
-{
-    return facts->gated || facts->n_gates;
-}
-
-static void enqueue(struct builtin *b, struct sched_pod *pod)
-{
-    pod->stamp = b->clock.now;
-    pod->seq = ++b->sched.seq;
-    put(&b->sched, pod, has_gates(pod->facts) ? SCHED_GATED : SCHED_ACTIVE);
-    cache_nominate(&b->sched, pod);
-}
-
-/* ---- what the watch shows ---- */
-
-static void pod_free(struct sched_pod *pod)
-{
-    json_decref(pod->json);
-    gang_pod_facts_free(pod->facts);
-    free(pod->message);
-    free(pod->node_name);
-    free(pod);
-}
-
-static struct sched_pod *pod_new(struct sched *s, const char *uid)
-{
-    struct sched_pod *pod = xcalloc(1, sizeof *pod);
-    list_init(&pod->link);
-    list_init(&pod->on_node);
-    list_init(&pod->nominated);
-    map_set(&s->pods, uid, pod);
-    return pod;
+    sched_queue_event(&s->queue, /* room= */ true);
 }
 
 static bool in_queue(const struct sched_pod *pod)
@@ -135,82 +48,61 @@ static bool in_queue(const struct sched_pod *pod)
     return pod->place != SCHED_ASSUMED && pod->place != SCHED_ASSIGNED;
 }
 
-static void take_facts(struct sched_pod *pod, json_t *json)
-{
-    json_decref(pod->json);
-    pod->json = json_incref(json);
-    gang_pod_facts_free(pod->facts);
-    pod->facts = decode_pod(json, NULL); /* decoded before, for the core: it cannot fail */
-}
-
 /* Bound, by whomever. */
-static void show_assigned(struct builtin *b, struct sched_pod *pod)
+static void show_assigned(struct sched *s, struct sched_pod *pod)
 {
     if (!str_eq(pod->node_name, pod->facts->node)) {
         cache_discharge(pod);
-        cache_charge(&b->sched, pod, pod->facts->node);
+        cache_charge(&s->cache, pod, pod->facts->node);
     }
-    put(&b->sched, pod, SCHED_ASSIGNED);
+    sched_queue_put(&s->queue, pod, SCHED_ASSIGNED);
     pod->call = 0;
-    sched_event(b, /* room= */ false);
+    sched_queue_event(&s->queue, /* room= */ false);
 }
 
-/* A pod of the queue changed: it alone is woken. */
-static void show_waiting(struct builtin *b, struct sched_pod *pod)
+static void show_new(struct sched *s, struct sched_pod *pod)
 {
-    cache_nominate(&b->sched, pod);
-    if (pod->place == SCHED_GATED && !has_gates(pod->facts))
-        enqueue(b, pod);
-    else if (pod->place == SCHED_UNSCHEDULABLE && pod->by_extender)
-        wake(b, pod);
+    sched_queue_add(&s->queue, pod);
+    cache_nominate(&s->cache, pod);
 }
 
-static void drop(struct sched *s, struct sched_pod *pod)
+static void show_waiting(struct sched *s, struct sched_pod *pod)
 {
-    cache_discharge(pod);
-    list_remove(&pod->nominated);
-    list_remove(&pod->link);
-    heap_remove(&s->wake, &pod->wake);
-    pod_free(pod);
+    cache_nominate(&s->cache, pod);
+    sched_queue_update(&s->queue, pod);
 }
 
-void sched_remove_pod(struct builtin *b, const char *uid)
+void sched_remove_pod(struct sched *s, const char *uid)
 {
-    struct sched_pod *pod = map_remove(&b->sched.pods, uid);
+    struct sched_pod *pod = cache_pod(&s->cache, uid);
     if (!pod)
         return;
     bool had_node = pod->node_name != NULL;
-    drop(&b->sched, pod);
+    sched_queue_remove(&s->queue, pod);
+    cache_remove_pod(&s->cache, uid);
     if (had_node)
-        sched_event(b, /* room= */ true);
+        sched_queue_event(&s->queue, /* room= */ true);
 }
 
-void sched_show_pod(struct builtin *b, json_t *json)
+void sched_show_pod(struct sched *s, json_t *json)
 {
-    struct sched *s = &b->sched;
     const char *uid = field_peek(json, "metadata", "uid", NULL);
     const char *phase = field_peek(json, "status", "phase", NULL);
     if (str_eq(phase, "Succeeded") || str_eq(phase, "Failed")) {
-        sched_remove_pod(b, uid);
+        sched_remove_pod(s, uid);
         return;
     }
-    struct sched_pod *pod = map_get(&s->pods, uid);
+    struct sched_pod *pod = cache_pod(&s->cache, uid);
     bool is_new = !pod;
     if (is_new)
-        pod = pod_new(s, uid);
-    char *charged = xstrdup_null(pod->node_name);
-    if (charged)
-        cache_discharge(pod);
-    take_facts(pod, json);
-    if (charged)
-        cache_charge(s, pod, charged);
-    free(charged);
+        pod = cache_add_pod(&s->cache, uid);
+    cache_set_pod(&s->cache, pod, json);
     if (pod->facts->node)
-        show_assigned(b, pod);
+        show_assigned(s, pod);
     else if (is_new)
-        enqueue(b, pod);
+        show_new(s, pod);
     else if (in_queue(pod))
-        show_waiting(b, pod);
+        show_waiting(s, pod);
 }
 
 /* ---- the end of a cycle or of a bind: what the scheduler writes ---- */
@@ -246,7 +138,7 @@ static char *fit_error(const struct sched *s)
     map_for_each (e, &s->refusals.counts)
         parts[n++] = xasprintf("%zu %s", *(size_t *)e->value, e->key);
     qsort(parts, n, sizeof *parts, compare_texts);
-    buf_printf(&b, "0/%zu nodes are available", s->n_order);
+    buf_printf(&b, "0/%zu nodes are available", s->cache.n_order);
     for (size_t i = 0; i < n; i++) {
         buf_printf(&b, "%s%s", i ? ", " : ": ", parts[i]);
         free(parts[i]);
@@ -258,59 +150,36 @@ static char *fit_error(const struct sched *s)
 
 static void condition_write(void *owner, struct task *t)
 {
-    struct builtin *b = owner;
-    struct object *o = store_pod(&b->store, t->uid);
+    struct sched *s = owner;
+    struct object *o = store_pod(s->store, t->uid);
     if (o && !field_peek(o->json, "spec", "nodeName", NULL))
-        store_patch(&b->store, o, STEAL(t->json));
+        store_patch(s->store, o, STEAL(t->json));
 }
 
 /* The PodScheduled condition, written when it says something new; a failed try also
  * clears the nomination. */
-static void write_condition(struct builtin *b, struct sched_pod *pod, const char *reason,
+static void write_condition(struct sched *s, struct sched_pod *pod, const char *reason,
                             const char *message)
 {
     bool news = !str_eq(pod->message, message);
-    struct object *o = store_pod(&b->store, pod->facts->uid);
+    struct object *o = store_pod(s->store, pod->facts->uid);
     if (!o || (!news && !pod->facts->nominated))
         return;
-    struct task *t = sim_clock_at(&b->clock, b->clock.now + COST_CONDITION, condition_write, b);
+    struct task *t = sim_clock_at(s->clock, s->clock->now + COST_CONDITION, condition_write, s);
     t->uid = xstrdup(o->uid);
     t->json = json_pack("{s:{s:n, s:[{s:s, s:s, s:s, s:s}]}}", "status", "nominatedNodeName",
                         "conditions", "type", "PodScheduled", "status", "False", "reason", reason,
                         "message", message);
     if (news)
-        store_tell(&b->store, BUILTIN_REJECTED, o, NULL, message);
+        store_tell(s->store, BUILTIN_REJECTED, o, NULL, message);
     free(pod->message);
     pod->message = xstrdup(message);
 }
 
-/* Muster's words, where those of the last try are old. */
-void sched_tell(void *owner, struct task *t)
+static void failed_with_error(struct sched *s, struct sched_pod *pod, const char *message)
 {
-    struct builtin *b = owner;
-    struct object *o = store_pod(&b->store, t->uid);
-    if (!o || field_peek(o->json, "spec", "nodeName", NULL))
-        return;
-    bool gated =
-        json_array_size(json_object_get(json_object_get(o->json, "spec"), "schedulingGates")) > 0;
-    json_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type",
-                              "PodScheduled", "status", "False", "reason",
-                              gated ? "SchedulingGated" : "Unschedulable", "message", t->to);
-    store_patch(&b->store, o, patch);
-}
-
-static void retry_at(struct sched *s, struct sched_pod *pod, enum sched_place place, usec_t at)
-{
-    put(s, pod, place);
-    heap_set(&s->wake, &pod->wake, at);
-}
-
-static void failed_with_error(struct builtin *b, struct sched_pod *pod, const char *message)
-{
-    pod->stamp = b->clock.now;
-    pod->errors++;
-    retry_at(&b->sched, pod, SCHED_ERROR_BACKOFF, b->clock.now + backoff(pod->errors));
-    write_condition(b, pod, "SchedulerError", message);
+    sched_queue_failed(&s->queue, pod);
+    write_condition(s, pod, "SchedulerError", message);
 }
 
 static void cycle_done(struct sched *s)
@@ -323,17 +192,12 @@ static void cycle_done(struct sched *s)
 }
 
 /* No node: to the unschedulable pods. */
-static void cycle_rejected(struct builtin *b)
+static void cycle_rejected(struct sched *s)
 {
-    struct sched *s = &b->sched;
     struct sched_pod *pod = s->pod;
     cleanup_free char *message = fit_error(s);
-    pod->stamp = b->clock.now;
-    pod->errors = 0;
-    pod->rejections++;
-    pod->by_extender = s->extender_refused;
-    retry_at(s, pod, SCHED_UNSCHEDULABLE, b->clock.now + COST_FLUSH);
-    write_condition(b, pod, "Unschedulable", message);
+    sched_queue_rejected(&s->queue, pod, s->extender_refused);
+    write_condition(s, pod, "Unschedulable", message);
     cycle_done(s);
 }
 
@@ -341,7 +205,7 @@ static void cycle_rejected(struct builtin *b)
 
 static struct sched_pod *pod_by_call(struct sched *s, uint64_t call)
 {
-    map_for_each (e, &s->pods) {
+    map_for_each (e, &s->cache.pods) {
         struct sched_pod *pod = e->value;
         if (pod->call == call)
             return pod;
@@ -350,33 +214,33 @@ static struct sched_pod *pod_by_call(struct sched *s, uint64_t call)
 }
 
 /* Forgotten, to the error backoff, and others are woken. */
-static void bind_failed(struct builtin *b, struct sched_pod *pod, const char *why)
+static void bind_failed(struct sched *s, struct sched_pod *pod, const char *why)
 {
     cleanup_free char *message = xasprintf("running Bind: %s", why);
     pod->call = 0;
     if (pod->place != SCHED_ASSUMED)
         return; /* bound after all */
-    struct object *o = store_pod(&b->store, pod->facts->uid);
+    struct object *o = store_pod(s->store, pod->facts->uid);
     if (o)
-        store_tell(&b->store, BUILTIN_BIND_FAILED, o, pod->node_name, why);
+        store_tell(s->store, BUILTIN_BIND_FAILED, o, pod->node_name, why);
     cache_discharge(pod);
-    cache_nominate(&b->sched, pod);
-    failed_with_error(b, pod, message);
-    sched_event(b, /* room= */ true);
+    cache_nominate(&s->cache, pod);
+    failed_with_error(s, pod, message);
+    sched_queue_event(&s->queue, /* room= */ true);
 }
 
 /* The scheduler gives up waiting and closes the connection. */
-static void bind_timeout(struct builtin *b, struct sched_pod *pod)
+static void bind_timeout(struct sched *s, struct sched_pod *pod)
 {
     struct gang_event ev = {.kind = GANG_EV_CALL_CLOSED, .id = pod->call};
-    builtin_post(b, &ev);
-    bind_failed(b, pod, "context deadline exceeded (Client.Timeout exceeded)");
+    post(s, &ev);
+    bind_failed(s, pod, "context deadline exceeded (Client.Timeout exceeded)");
 }
 
 static void bind_call(void *owner, struct task *t)
 {
-    struct builtin *b = owner;
-    struct sched_pod *pod = map_get(&b->sched.pods, t->uid);
+    struct sched *s = owner;
+    struct sched_pod *pod = cache_pod(&s->cache, t->uid);
     if (!pod || pod->place != SCHED_ASSUMED || pod->call != t->id)
         return;
     struct gang_event ev = {.kind = GANG_EV_BIND, .id = pod->call};
@@ -384,20 +248,19 @@ static void bind_call(void *owner, struct task *t)
     ev.bind.name = xstrdup(pod->facts->name);
     ev.bind.uid = xstrdup(pod->facts->uid);
     ev.bind.node = xstrdup(pod->node_name);
-    builtin_post(b, &ev);
-    heap_set(&b->sched.wake, &pod->wake, b->clock.now + COST_HTTP_TIMEOUT);
+    post(s, &ev);
+    sched_queue_put_until(&s->queue, pod, SCHED_ASSUMED, s->clock->now + COST_HTTP_TIMEOUT);
 }
 
-static void assume(struct builtin *b, struct sched_node *node)
+static void assume(struct sched *s, struct sched_node *node)
 {
-    struct sched *s = &b->sched;
     struct sched_pod *pod = s->pod;
     cycle_done(s);
-    cache_charge(s, pod, node->facts->name);
-    put(s, pod, SCHED_ASSUMED);
-    pod->call = builtin_new_call(b);
+    cache_charge(&s->cache, pod, node->facts->name);
+    sched_queue_put(&s->queue, pod, SCHED_ASSUMED);
+    pod->call = new_call(s);
     struct task *t =
-        sim_clock_at(&b->clock, b->clock.now + COST_CYCLE + COST_TO_BIND, bind_call, b);
+        sim_clock_at(s->clock, s->clock->now + COST_CYCLE + COST_TO_BIND, bind_call, s);
     t->uid = xstrdup(pod->facts->uid);
     t->id = pod->call;
 }
@@ -429,7 +292,7 @@ static const char *refusal(const struct sched *s, const struct sched_pod *pod,
                            const struct sched_node *node, char buf[128])
 {
     const char *why = cache_refusal(pod, node, buf);
-    return why ? why : sched_rules_refusal(s, pod, node);
+    return why ? why : sched_rules_refusal(&s->rules, pod, node);
 }
 
 static void try_node(struct sched *s, struct sched_node *node)
@@ -444,18 +307,18 @@ static void try_node(struct sched *s, struct sched_node *node)
 
 static void scan(struct sched *s)
 {
-    size_t want = enough(s->n_order), seen = 0;
-    for (; seen < s->n_order && s->n_offered < want; seen++)
-        try_node(s, s->order[(s->next_start + seen) % s->n_order]);
-    if (s->n_order)
-        s->next_start = (s->next_start + seen) % s->n_order;
+    struct sched_cache *c = &s->cache;
+    size_t want = enough(c->n_order), seen = 0;
+    for (; seen < c->n_order && s->n_offered < want; seen++)
+        try_node(s, c->order[(c->next_start + seen) % c->n_order]);
+    if (c->n_order)
+        c->next_start = (c->next_start + seen) % c->n_order;
 }
 
-static void ask(struct builtin *b, enum gang_event_kind kind, enum sched_state state)
+static void ask(struct sched *s, enum gang_event_kind kind, enum sched_state state)
 {
-    struct sched *s = &b->sched;
     s->state = state;
-    s->call = builtin_new_call(b);
+    s->call = new_call(s);
     struct gang_event ev = {
         .kind = kind,
         .id = s->call,
@@ -463,39 +326,37 @@ static void ask(struct builtin *b, enum gang_event_kind kind, enum sched_state s
         .names = s->names,
         .n_names = s->n_offered,
     };
-    builtin_post(b, &ev);
+    post(s, &ev);
 }
 
 /* The extender is asked about the nodes that passed, and not at all when none did. */
-static void ask_filter(struct builtin *b)
+static void ask_filter(struct sched *s)
 {
-    struct sched *s = &b->sched;
     s->n_offered = 0;
     refusals_clear(&s->refusals);
     scan(s);
     if (s->n_offered)
-        ask(b, GANG_EV_FILTER, SCHED_FILTER);
+        ask(s, GANG_EV_FILTER, SCHED_FILTER);
     else
-        cycle_rejected(b);
+        cycle_rejected(s);
 }
 
-static void cycle_begin(struct builtin *b, struct sched_pod *pod)
+static void cycle_begin(struct sched *s, struct sched_pod *pod)
 {
-    struct sched *s = &b->sched;
     char buf[128];
-    put(s, pod, SCHED_CYCLE);
+    sched_queue_put(&s->queue, pod, SCHED_CYCLE);
     s->pod = pod;
-    sched_rules_prepare(s, b->claims, pod);
-    s->free_at = b->clock.now + COST_CYCLE;
+    sched_rules_prepare(&s->rules, &s->cache, s->claims, pod);
+    s->free_at = s->clock->now + COST_CYCLE;
     s->extender_refused = false;
     s->n_offered = 0;
     /* The nominated node first, alone. */
-    struct sched_node *nominated = cache_node(s, pod->facts->nominated);
+    struct sched_node *nominated = cache_node(&s->cache, pod->facts->nominated);
     if (nominated && !refusal(s, pod, nominated, buf)) {
         offer(s, nominated);
-        ask(b, GANG_EV_FILTER, SCHED_NOMINATED);
+        ask(s, GANG_EV_FILTER, SCHED_NOMINATED);
     } else {
-        ask_filter(b);
+        ask_filter(s);
     }
 }
 
@@ -516,30 +377,28 @@ static void keep_passed(struct sched *s, const struct gang_filter_reply *r)
     free(kept);
 }
 
-static void filter_replied(struct builtin *b, const struct gang_filter_reply *r)
+static void filter_replied(struct sched *s, const struct gang_filter_reply *r)
 {
-    struct sched *s = &b->sched;
     if (r->error) {
         struct sched_pod *pod = s->pod;
         cycle_done(s);
-        failed_with_error(b, pod, r->error);
+        failed_with_error(s, pod, r->error);
         return;
     }
     bool nominated = s->state == SCHED_NOMINATED;
     keep_passed(s, r);
     if (s->n_offered == 1)
-        assume(b, s->offered[0]); /* no choice left: the scheduler does not score */
+        assume(s, s->offered[0]); /* no choice left: the scheduler does not score */
     else if (s->n_offered)
-        ask(b, GANG_EV_PRIORITIZE, SCHED_PRIORITIZE);
+        ask(s, GANG_EV_PRIORITIZE, SCHED_PRIORITIZE);
     else if (nominated)
-        ask_filter(b);
+        ask_filter(s);
     else
-        cycle_rejected(b);
+        cycle_rejected(s);
 }
 
-static void prioritize_replied(struct builtin *b, const uint8_t *scores, size_t n)
+static void prioritize_replied(struct sched *s, const uint8_t *scores, size_t n)
 {
-    struct sched *s = &b->sched;
     size_t best = 0;
     int best_score = -1;
     for (size_t i = 0; i < s->n_offered; i++) {
@@ -550,74 +409,62 @@ static void prioritize_replied(struct builtin *b, const uint8_t *scores, size_t 
             best = i;
         }
     }
-    assume(b, s->offered[best]);
+    assume(s, s->offered[best]);
 }
 
-static void bind_replied(struct builtin *b, uint64_t id, const char *error)
+static void bind_replied(struct sched *s, uint64_t id, const char *error)
 {
-    struct sched_pod *pod = pod_by_call(&b->sched, id);
+    struct sched_pod *pod = pod_by_call(s, id);
     if (!pod)
         return; /* given up, or deleted */
     if (error[0]) {
-        bind_failed(b, pod, error);
+        bind_failed(s, pod, error);
         return;
     }
     pod->call = 0;
-    heap_remove(&b->sched.wake, &pod->wake);
+    sched_queue_put(&s->queue, pod, SCHED_ASSUMED); /* without the timeout */
 }
 
-void sched_reply(struct builtin *b, const struct gang_effect *e)
+void sched_reply(struct sched *s, const struct gang_effect *e)
 {
-    struct sched *s = &b->sched;
     if (e->kind == GANG_REPLY_BIND) {
-        bind_replied(b, e->bind_reply.id, e->bind_reply.error);
+        bind_replied(s, e->bind_reply.id, e->bind_reply.error);
         return;
     }
     uint64_t id = e->kind == GANG_REPLY_FILTER ? e->filter.id : e->prioritize.id;
     if (s->state == SCHED_IDLE || id != s->call)
         return;
     if (e->kind == GANG_REPLY_FILTER)
-        filter_replied(b, &e->filter);
+        filter_replied(s, &e->filter);
     else if (e->kind == GANG_REPLY_PRIORITIZE)
-        prioritize_replied(b, e->prioritize.scores, e->prioritize.n);
+        prioritize_replied(s, e->prioritize.scores, e->prioritize.n);
 }
 
 /* ---- time ---- */
 
-static void wake_due(struct builtin *b)
+static void wake_due(struct sched *s)
 {
-    struct sched *s = &b->sched;
-    for (struct heap_node *n; (n = heap_top(&s->wake)) != NULL && n->at <= b->clock.now;) {
-        struct sched_pod *pod = CONTAINER_OF(n, struct sched_pod, wake);
+    for (struct sched_pod *pod; (pod = sched_queue_due(&s->queue)) != NULL;) {
         if (pod->place == SCHED_ASSUMED)
-            bind_timeout(b, pod);
+            bind_timeout(s, pod);
         else
-            put(s, pod, SCHED_ACTIVE);
+            sched_queue_put(&s->queue, pod, SCHED_ACTIVE);
     }
 }
 
-void sched_advance(struct builtin *b)
+void sched_advance(struct sched *s)
 {
-    struct sched *s = &b->sched;
-    wake_due(b);
-    if (b->clock.now < s->free_at)
+    wake_due(s);
+    if (s->clock->now < s->free_at)
         return;
-    struct sched_pod *pod = pop_active(s);
-    if (!pod)
-        pod = pop_backoff(s);
+    struct sched_pod *pod = sched_queue_first(&s->queue);
     if (pod)
-        cycle_begin(b, pod);
+        cycle_begin(s, pod);
 }
 
-usec_t sched_next(const struct builtin *b)
+usec_t sched_next(const struct sched *s)
 {
-    const struct sched *s = &b->sched;
-    const struct heap_node *n = heap_top(&s->wake);
-    usec_t at = n ? n->at : USEC_NEVER;
-    bool work = !list_empty(&s->active) || !list_empty(&s->backoff);
-    if (work && s->free_at < at)
-        at = s->free_at;
-    return at;
+    return sched_queue_next(&s->queue, s->free_at);
 }
 
 bool sched_asks(const struct sched *s)
@@ -627,7 +474,7 @@ bool sched_asks(const struct sched *s)
 
 bool sched_settled(const struct sched *s)
 {
-    map_for_each (e, &s->pods) {
+    map_for_each (e, &s->cache.pods) {
         const struct sched_pod *pod = e->value;
         if (pod->place == SCHED_ASSUMED || pod->place == SCHED_CYCLE ||
             pod->place == SCHED_ACTIVE || pod->place == SCHED_BACKOFF)
@@ -636,23 +483,22 @@ bool sched_settled(const struct sched *s)
     return true;
 }
 
-void sched_init(struct sched *s)
+void sched_init(struct sched *s, struct store *store, const struct claims *claims,
+                const struct cluster_sink *sink)
 {
-    list_init(&s->active);
-    list_init(&s->backoff);
-    list_init(&s->unschedulable);
-    list_init(&s->resting);
+    s->clock = store->clock;
+    s->store = store;
+    s->claims = claims;
+    s->sink = *sink;
+    sched_queue_init(&s->queue, store->clock);
 }
 
 void sched_done(struct sched *s)
 {
     refusals_clear(&s->refusals);
-    sched_rules_forget(s);
-    map_for_each (e, &s->pods)
-        pod_free(e->value);
-    map_done(&s->pods);
-    heap_done(&s->wake);
+    sched_rules_forget(&s->rules);
+    sched_queue_done(&s->queue);
+    cache_done(&s->cache);
     free(s->offered);
     free(s->names);
-    cache_done(s);
 }
