@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "cmd/timeline.h"
-#include "server/replay.h"
+#include "server/recording/replay.h"
+#include "simulator/timeline.h"
 
 /* So much of a text is shown. */
 #define TEXT_SHOWN 600

@@ -15,12 +15,12 @@
 #include "cmd/grouping.h"
 #include "cmd/settings.h"
 #include "config/scheduler_config.h"
-#include "k8s/api.h"
-#include "k8s/builtin.h"
-#include "server/core_config.h"
-#include "server/loop.h"
-#include "server/ops_routes.h"
-#include "server/verb_routes.h"
+#include "k8s/api_cluster.h"
+#include "server/loop/core_config.h"
+#include "server/loop/loop.h"
+#include "server/routes/ops_routes.h"
+#include "server/routes/verb_routes.h"
+#include "simulator/built_in_cluster.h"
 
 #define VERBS_THREADS   2
 #define OPS_CONNECTIONS (2 * OPS_QUERIES)

@@ -8,10 +8,10 @@
 
 #include "base/duration.h"
 #include "cmd/cmd.h"
-#include "cmd/timeline.h"
 #include "gang/gang.h"
-#include "k8s/builtin.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
+#include "simulator/built_in_cluster.h"
+#include "simulator/timeline.h"
 
 /* 2026-01-01T00:00:00Z: creation times must not depend on the day. */
 #define WALL (INT64_C(1767225600) * USEC_PER_SEC)

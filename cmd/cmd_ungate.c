@@ -6,7 +6,7 @@
 
 #include "cmd/cmd.h"
 #include "gang/facts.h"
-#include "k8s/ungate.h"
+#include "k8s/write/ungate.h"
 
 struct tally {
     bool dry_run;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cmd/grouping.h"
 
-#include "k8s/dialect.h"
+#include "k8s/dialect/dialect.h"
 
 /* Settings name dialects as their files do (a test compares them). */
 static char *home_of(const struct config *c)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * json_value.h - typed values of untrusted JSON, for those who read fields by key (k8s/field.h) and
- * by path (workload/read.h).
+ * json_value.h - typed values of untrusted JSON, for those who read fields by key
+ * (k8s/encoding/field.h) and by path (workload/read.h).
  *
  * Each function takes a borrowed value, NULL where there is none, and `where`, the key or the path
  * that an error begins with. No value, or null, is not an error: *ret is left alone, so set the

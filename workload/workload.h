@@ -12,7 +12,8 @@
  *      convention.
  *   2. workload_owner() names the next owner up; the caller reads it, until there is none, or the
  *      rules end the way up.
- *   3. workload_group() says what the PodGroup must be; the caller writes it (k8s/grouper.h).
+ *   3. workload_group() says what the PodGroup must be; the caller writes it
+ * (k8s/grouper/grouper.h).
  *
  * Pure: objects in, values out; no I/O, no state, any thread. Objects are borrowed.
  */

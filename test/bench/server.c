@@ -7,10 +7,10 @@
  *
  * The real listener, loop and core in this process, asked over loopback by one blocking client with
  * bodies as kube-scheduler sends them: the pod as the watch has shown it, and names or whole nodes.
- * Server time is what muster itself measures (muster_extender_work_seconds, see server/metrics.h):
- * everything it does for a call, from the first byte of its body to the queued reply, without the
- * waiting for bytes. json_loadb() runs between the calls, in turns with them. Ratios are of the
- * 99th percentiles; `figure` lines are for programs.
+ * Server time is what muster itself measures (muster_extender_work_seconds, see
+ * server/views/metrics.h): everything it does for a call, from the first byte of its body to the
+ * queued reply, without the waiting for bytes. json_loadb() runs between the calls, in turns with
+ * them. Ratios are of the 99th percentiles; `figure` lines are for programs.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -22,8 +22,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "k8s/decode.h"
-#include "server/verb_routes.h"
+#include "k8s/decode/decode.h"
+#include "server/routes/verb_routes.h"
 
 #define GANG    64 /* members, all planned */
 #define CALLS   2000

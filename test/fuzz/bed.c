@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/fuzz/bed.h"
 
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
 
 /* More steps in answer to one another than any cluster needs. */
 #define MOST_ECHOES 64

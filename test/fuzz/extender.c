@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube-scheduler's calls, through the code that serves them (server/verb_routes.h), to the core of
- * the bed. An input is one call after the other, with a line "--" between them; the first letter of
- * each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in a turn of their
- * own, others are posted.
+ * kube-scheduler's calls, through the code that serves them (server/routes/verb_routes.h), to the
+ * core of the bed. An input is one call after the other, with a line "--" between them; the first
+ * letter of each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in a
+ * turn of their own, others are posted.
  *
  * Every request is answered once, with JSON of that verb: filter and prioritize name only nodes
  * that were offered, and prioritize all of them.
  */
-#include "server/verb_routes.h"
+#include "server/routes/verb_routes.h"
 
 #include <strings.h>
 
-#include "server/calls.h"
+#include "server/loop/calls.h"
 #include "test/fuzz/bed.h"
 #include "test/fuzz/fake_http.h"
 
@@ -27,7 +27,7 @@ struct loop {
 
 static const char between[] = "\n--\n";
 
-/* ---- in place of server/loop.c ---- */
+/* ---- in place of server/loop/loop.c ---- */
 
 static void serve(struct loop *l, struct call *call)
 {

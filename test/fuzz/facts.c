@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/fuzz/facts.h"
 
-#include "server/record.h"
+#include "server/recording/record.h"
 
 static const struct record_type *type_of(const struct gang_event *set)
 {

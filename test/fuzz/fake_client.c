@@ -2,7 +2,7 @@
 #include "test/fuzz/fake_client.h"
 
 #include "base/list.h"
-#include "k8s/client_internal.h"
+#include "k8s/client/client_internal.h"
 
 /* Of the real one only what is used here: calls, timers, random. */
 
@@ -115,7 +115,7 @@ bool fake_reply_next(const char **p, const char *end, struct fake_reply *ret)
     return true;
 }
 
-/* ---- in place of k8s/client.c ---- */
+/* ---- in place of k8s/client/client.c ---- */
 
 struct client_call *client_send(struct client *c, const struct client_request *request)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_client.h - an API server without a network: stands in for k8s/client.c at link time. Calls
- * wait until the target answers them; timers fire when it lets time pass.
+ * fake_client.h - an API server without a network: stands in for k8s/client/client.c at link time.
+ * Calls wait until the target answers them; timers fire when it lets time pass.
  */
 #ifndef MUSTER_TEST_FAKE_CLIENT_H
 #define MUSTER_TEST_FAKE_CLIENT_H
 
-#include "k8s/client.h"
+#include "k8s/client/client.h"
 #include "test/fuzz/fuzz.h"
 
 struct client *fake_client_new(void);

@@ -58,7 +58,7 @@ void fake_request_free(struct fake_request *f)
     free(f);
 }
 
-/* ---- in place of server/http.c ---- */
+/* ---- in place of server/http/http.c ---- */
 
 static char *unescaped(const char *text, size_t n)
 {

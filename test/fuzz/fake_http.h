@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fake_http.h - a listener without a network: stands in for server/http.c at link time, so that a
- * target gives requests to the very code that serves them.
+ * fake_http.h - a listener without a network: stands in for server/http/http.c at link time, so
+ * that a target gives requests to the very code that serves them.
  */
 #ifndef MUSTER_TEST_FAKE_HTTP_H
 #define MUSTER_TEST_FAKE_HTTP_H
 
-#include "server/http.h"
+#include "server/http/http.h"
 #include "test/fuzz/fuzz.h"
 
 struct fake_request {

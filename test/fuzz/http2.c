@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's side of an HTTP/2 connection (k8s/http2.h), with a server that says anything. Three
- * requests are under way, the third is dropped. What becomes of them does not depend on where the
- * bytes are cut, and none ends twice.
+ * The client's side of an HTTP/2 connection (k8s/client/http2.h), with a server that says anything.
+ * Three requests are under way, the third is dropped. What becomes of them does not depend on where
+ * the bytes are cut, and none ends twice.
  */
-#include "k8s/http2.h"
+#include "k8s/client/http2.h"
 
 #include <stdio.h>
 

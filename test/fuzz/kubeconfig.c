@@ -3,7 +3,7 @@
  * Kubeconfig files. What is taken names a server; what is refused is refused with a sentence. Bytes
  * behind a NUL are the file of a certificate.
  */
-#include "k8s/kubeconfig.h"
+#include "k8s/client/kubeconfig.h"
 
 #include "test/fuzz/fuzz.h"
 

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/duration.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 #include "test/fuzz/fuzz.h"
 
 #define HUNDRED_YEARS (INT64_C(100) * 365 * 24 * 3600 * USEC_PER_SEC)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests with whole nodes in pieces (server/node_stream.h): the same comes out however they are
- * cut, and the request means the same as before: the same names in the same order, or the same
- * refusal. The node to be kept goes through byte for byte.
+ * Requests with whole nodes in pieces (server/extender/node_stream.h): the same comes out however
+ * they are cut, and the request means the same as before: the same names in the same order, or the
+ * same refusal. The node to be kept goes through byte for byte.
  */
-#include "server/node_stream.h"
+#include "server/extender/node_stream.h"
 
 #include "base/json_mend.h"
-#include "server/extender.h"
+#include "server/extender/extender.h"
 #include "test/fuzz/fuzz.h"
 
 struct asked {

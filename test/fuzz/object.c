@@ -7,10 +7,10 @@
  * asked about a pod it answers. A PodGroup's status that was written is not written again.
  */
 #include "base/json_mend.h"
-#include "k8s/claim_volumes.h"
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
+#include "k8s/list_watch/claim_volumes.h"
 #include "test/fuzz/bed.h"
 #include "test/fuzz/facts.h"
 

@@ -3,9 +3,9 @@
  * Requests to the ops listener: any path with any query, answered from the core of the bed. Each
  * has one answer, and what is said to be JSON is.
  */
-#include "server/ops_routes.h"
+#include "server/routes/ops_routes.h"
 
-#include "server/queries.h"
+#include "server/loop/queries.h"
 #include "test/fuzz/bed.h"
 #include "test/fuzz/fake_http.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recordings (server/record.h, server/replay.h): any text as a file. Any other text is
- * refused with a sentence; a recording is decided again to its end, to a difference, or to the line
- * that cannot be read.
+ * Recordings (server/recording/record.h, server/recording/replay.h): any text as a file. Any other
+ * text is refused with a sentence; a recording is decided again to its end, to a difference, or to
+ * the line that cannot be read.
  */
-#include "server/replay.h"
+#include "server/recording/replay.h"
 
 #include "test/fuzz/fuzz.h"
 

@@ -7,10 +7,10 @@
  *
  * What is sent is JSON. A Binding and a read of a pod have one result each, whatever is answered.
  */
-#include "k8s/decode.h"
-#include "k8s/dialect_common.h"
-#include "k8s/discover.h"
-#include "k8s/grouper.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/grouper/grouper.h"
+#include "k8s/list_watch/discover.h"
 #include "test/fuzz/fake_client.h"
 
 #define MOST_REPLIES 64

@@ -5,7 +5,7 @@
  * JSON.
  */
 #include "gang/predicates.h"
-#include "k8s/decode_internal.h"
+#include "k8s/decode/decode_internal.h"
 #include "test/fuzz/fuzz.h"
 
 #define NODE "n0"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A watch (k8s/watch.h) of an API server that says anything: the input is its replies, one after
- * the other (fake_client.h), lists and watches in turn. Protobuf is asked for, unless "json "
- * stands before them.
+ * A watch (k8s/list_watch/watch.h) of an API server that says anything: the input is its replies,
+ * one after the other (fake_client.h), lists and watches in turn. Protobuf is asked for, unless
+ * "json " stands before them.
  *
  * What the watch makes of them does not depend on where a stream is cut. It takes back only what it
  * gave, once, and at its end all of it.
  */
-#include "k8s/watch.h"
+#include "k8s/list_watch/watch.h"
 
 #include "base/map.h"
-#include "k8s/decode.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/encoding/field.h"
 #include "test/fuzz/fake_client.h"
 
 #define MOST_REPLIES 32

@@ -8,10 +8,10 @@
  */
 #include "workload/workload.h"
 #include "base/json_mend.h"
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
-#include "k8s/made.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
+#include "k8s/grouper/made.h"
 #include "test/fuzz/fuzz.h"
 
 static char kai[] = "kai-scheduler", volcano[] = "volcano", home[] = "scheduling.run.ai";

@@ -9,7 +9,7 @@
 #ifndef MUSTER_TEST_FAKE_API_H
 #define MUSTER_TEST_FAKE_API_H
 
-#include "k8s/client.h"
+#include "k8s/client/client.h"
 
 struct fake_api;
 

@@ -24,7 +24,7 @@
 #ifndef MUSTER_TEST_FAKE_HTTP2_H
 #define MUSTER_TEST_FAKE_HTTP2_H
 
-#include "k8s/kubeconfig.h"
+#include "k8s/client/kubeconfig.h"
 
 struct fake_http2;
 

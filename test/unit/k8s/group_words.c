@@ -2,7 +2,7 @@
 #include "group_words.h"
 
 #include "base/buf.h"
-#include "k8s/yaml.h"
+#include "k8s/encoding/yaml.h"
 
 json_t *parse(const char *text)
 {

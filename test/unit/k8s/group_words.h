@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
 
 #define WALL ((usec_t)1709208000 * USEC_PER_SEC) /* 2024-02-29T12:00:00Z */
 

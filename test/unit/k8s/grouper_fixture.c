@@ -2,9 +2,9 @@
 #include "grouper_fixture.h"
 
 #include "base/log.h"
-#include "k8s/decode.h"
-#include "k8s/dialect_common.h"
-#include "k8s/yaml.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/encoding/yaml.h"
 
 static char *ours[] = {(char *)(uintptr_t) "kai-scheduler"};
 

@@ -7,7 +7,7 @@
 #define MUSTER_TEST_GROUPER_FIXTURE_H
 
 #include "base/map.h"
-#include "k8s/grouper.h"
+#include "k8s/grouper/grouper.h"
 #include "writer_fixture.h"
 
 #define KAI_GROUP "scheduling.run.ai"

@@ -15,7 +15,7 @@
 
 #include "base/log.h"
 #include "fake_api.h"
-#include "k8s/api.h"
+#include "k8s/api_cluster.h"
 
 #define NODES    "GET /api/v1/nodes"
 #define PODS     "GET /api/v1/pods"

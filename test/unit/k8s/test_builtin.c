@@ -3,7 +3,7 @@
  * The built-in cluster against a core that only does what a test tells it: which nodes pass
  * filter, what a bind call is answered.
  */
-#include "k8s/builtin.h"
+#include "simulator/built_in_cluster.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 
 #define WALL   (INT64_C(1767225600) * USEC_PER_SEC)
 #define ORIGIN (50 * USEC_PER_SEC)

@@ -3,7 +3,7 @@
  * The built-in cluster as a source of facts: what is shown of priority classes and of PodGroups
  * that make no sense, and what an eviction does. No pod here waits for a scheduler.
  */
-#include "k8s/builtin.h"
+#include "simulator/built_in_cluster.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 
 #define ORIGIN (50 * USEC_PER_SEC)
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/builtin.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
+#include "simulator/built_in_cluster.h"
 
 struct fixture {
     struct cluster *cluster;

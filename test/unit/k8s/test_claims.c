@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims and volumes in whatever order they come, and what is posted of them. */
-#include "k8s/claim_volumes.h"
+#include "k8s/list_watch/claim_volumes.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 
 struct fixture {
     struct claims *claims;

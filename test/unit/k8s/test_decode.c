@@ -9,9 +9,9 @@
 
 #include "base/buf.h"
 #include "gang/predicates.h"
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
 
 #define META "\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u1\"}"
 

@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "gang/rules.h"
-#include "k8s/decode.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/encoding/field.h"
 
 /* JSON with ' in place of ", for the sake of readers. */
 static struct gang_pod_facts *decode(const char *spec)

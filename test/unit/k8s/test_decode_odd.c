@@ -11,10 +11,10 @@
 #include <cmocka.h>
 
 #include "base/utf8.h"
-#include "k8s/decode.h"
-#include "k8s/dialect.h"
-#include "k8s/field.h"
-#include "k8s/yaml.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
+#include "k8s/encoding/yaml.h"
 
 static const char *const odd_values[] = {
     "null",

@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "gang/bounds.h"
 #include "gang/rules.h"
-#include "k8s/decode.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/encoding/field.h"
 
 /* JSON with ' in place of ", for the sake of readers. */
 static json_t *parse(const char *text)

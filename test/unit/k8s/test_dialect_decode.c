@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "k8s/yaml.h"
+#include "k8s/encoding/yaml.h"
 
 struct group_case {
     const char *api_group, *spec, *want;

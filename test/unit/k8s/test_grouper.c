@@ -3,8 +3,8 @@
 #include "grouper_fixture.h"
 
 #include "base/log.h"
-#include "k8s/dialect_common.h"
-#include "k8s/made.h"
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/grouper/made.h"
 
 #define WAITS "waits: its PodGroup is being made"
 

@@ -3,7 +3,7 @@
 #include "grouper_fixture.h"
 
 #include "base/log.h"
-#include "k8s/dialect_common.h"
+#include "k8s/dialect/dialect_common.h"
 
 /* Longer than idle(): what goes on for ever is seen to. */
 static void idle_long(struct gfixture *x)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "k8s/kubeconfig.h"
+#include "k8s/client/kubeconfig.h"
 
 static char dir[] = "/tmp/muster-kubeconfig-XXXXXX";
 

@@ -8,10 +8,10 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "k8s/dialect_common.h"
-#include "k8s/field.h"
-#include "k8s/made.h"
-#include "k8s/yaml.h"
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/encoding/field.h"
+#include "k8s/encoding/yaml.h"
+#include "k8s/grouper/made.h"
 
 static char *letters(const char *s)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects as kube-apiserver gave them in both forms (proto/): the trees must be the same. */
-#include "k8s/proto.h"
+#include "k8s/encoding/proto.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/decode.h"
-#include "k8s/field.h"
+#include "k8s/decode/decode.h"
+#include "k8s/encoding/field.h"
 
 #define FOLDER "test/unit/k8s/proto/"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/scenario.h"
+#include "simulator/scenario.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "gang/gang.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 
 #define GROUP                                                                                      \
     "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, namespace: "   \

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "fake_api.h"
-#include "k8s/ungate.h"
+#include "k8s/write/ungate.h"
 
 #define LIST "GET /api/v1/pods"
 #define PAGE_OF(name, rest)                                                                        \

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "k8s/errand.h"
+#include "k8s/client/errand.h"
 
 #define EVENTS_OF(ns)    "POST /api/v1/namespaces/" ns "/events"
 #define BINDING_OF(ns)   "POST /api/v1/namespaces/" ns "/pods/p/binding"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "k8s/dialect.h"
+#include "k8s/dialect/dialect.h"
 
 /* ---- statuses ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "k8s/yaml.h"
+#include "k8s/encoding/yaml.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

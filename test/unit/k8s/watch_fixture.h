@@ -8,8 +8,8 @@
 
 #include "capture.h"
 #include "fixture.h"
-#include "k8s/field.h"
-#include "k8s/watch.h"
+#include "k8s/encoding/field.h"
+#include "k8s/list_watch/watch.h"
 
 #define LIST  "GET /api/v1/pods"
 #define WATCH "WATCH /api/v1/pods"

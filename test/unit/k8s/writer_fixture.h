@@ -8,8 +8,8 @@
 
 #include "capture.h"
 #include "fixture.h"
-#include "k8s/field.h"
-#include "k8s/write.h"
+#include "k8s/encoding/field.h"
+#include "k8s/write/write.h"
 
 #define POD(p)  "/api/v1/namespaces/ns/pods/" p
 #define BINDING "POST " POD("p") "/binding"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "k8s/decode.h"
+#include "k8s/decode/decode.h"
 #include "test/unit/server/client.h"
 
 /* ---- a cluster that binds what it is told to ---- */

@@ -13,9 +13,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "server/loop.h"
-#include "server/ops_routes.h"
-#include "server/verb_routes.h"
+#include "server/loop/loop.h"
+#include "server/routes/ops_routes.h"
+#include "server/routes/verb_routes.h"
 
 struct fake {
     struct cluster cluster; /* first */

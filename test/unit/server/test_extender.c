@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/extender.h"
+#include "server/extender/extender.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /*
  * What is remembered of what was decided, and the lines in the log.
  */
-#include "server/history.h"
+#include "server/views/history.h"
 
 #include <jansson.h>
 #include <setjmp.h>

@@ -2,7 +2,7 @@
 /*
  * The listener alone, over real sockets: routes, limits, deadlines, deferred replies, the end.
  */
-#include "server/http.h"
+#include "server/http/http.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/mailbox.h"
-#include "server/http_inner.h"
+#include "server/http/http_inner.h"
 #include "test/unit/server/client.h"
 
 #define BODY_LIMIT      (64 * 1024)

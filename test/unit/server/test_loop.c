@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "server/core_config.h"
-#include "server/record.h"
+#include "server/loop/core_config.h"
+#include "server/recording/record.h"
 #include "test/lib/cost.h"
 #include "test/unit/server/client.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/node_stream.h"
+#include "server/extender/node_stream.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "cmd/ask.h"
-#include "server/views.h"
+#include "server/views/views.h"
 #include "test/unit/server/client.h"
 
 static void ops_show_what_there_is(void **state)

@@ -3,7 +3,7 @@
  * The lines of recordings: every member of every struct is written and read back, and damage is
  * refused with its place.
  */
-#include "server/record.h"
+#include "server/recording/record.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,7 +103,8 @@ static void must_be_named(void *arg, const char *name)
         if (str_eq(*more, name))
             return;
     if (!is_named(w->type, name))
-        fail_msg("struct %s: the member %s is in no table of server/record_types.c", w->type, name);
+        fail_msg("struct %s: the member %s is in no table of server/recording/record_types.c",
+                 w->type, name);
 }
 
 static int look_through(const char *path, const char *const *more)

@@ -3,7 +3,7 @@
  * Recordings as files: what was decided is decided again, another decision is found, and the file
  * ends in good order when it cannot go on.
  */
-#include "server/replay.h"
+#include "server/recording/replay.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "server/recorder.h"
+#include "server/recording/recorder.h"
 #include "test/unit/config/file.h"
 
 /* ---- a recording of a small world ---- */

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "k8s/field.h"
-#include "k8s/yaml.h"
+#include "k8s/encoding/field.h"
+#include "k8s/encoding/yaml.h"
 
 json_t *fixture_parse(const char *yaml)
 {

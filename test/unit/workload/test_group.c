@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "fixture.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 #include "workload/kinds.h"
 
 #define POD_OF(kind) /* a pod of kai-scheduler and its reference to an owner */                    \

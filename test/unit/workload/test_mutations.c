@@ -10,8 +10,8 @@
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "fixture.h"
-#include "k8s/field.h"
-#include "k8s/yaml.h"
+#include "k8s/encoding/field.h"
+#include "k8s/encoding/yaml.h"
 #include "workload/kinds.h"
 
 #define FOLDER "test/unit/workload/kinds"

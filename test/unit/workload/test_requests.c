@@ -2,7 +2,7 @@
 /* What a pod asks for, times a number, as minResources says it. */
 #include "base/buf.h"
 #include "fixture.h"
-#include "k8s/field.h"
+#include "k8s/encoding/field.h"
 #include "workload/kinds.h"
 
 static const struct {

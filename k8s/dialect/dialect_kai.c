@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduling.run.ai: KAI's own PodGroup (v2alpha2, pods linked by the annotation pod-group-name)
+ * and the lenient form that recipes write (v2, annotation scheduling.run.ai/pod-group, numeric
+ * priority, maxMember, parentPodGroup, scheduleTimeoutSeconds, phases). One decoder reads both.
+ *
+ * Newer versions of KAI's CRD have dropped status.phase and the counters; an API server prunes
+ * them there, and the conditions remain.
+ */
+#include "base/map.h"
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/encoding/field.h"
+
+/* ---- subgroups ---- */
+
+/* What a subgroup says, before it is known whether it has subgroups of its own. */
+struct kai_part {
+    bool has_member, has_children;
+};
+
+static bool is_set(const json_t *object, const char *key)
+{
+    const json_t *v = json_object_get(object, key);
+    return v && !json_is_null(v);
+}
+
+static int kai_part(const json_t *json, struct gang_subgroup *s, struct kai_part *part,
+                    struct err *err)
+{
+    if (!json_is_object(json))
+        return err_set(err, ERR_INVALID, "name is missing: write a subgroup as an object");
+    if (field_copy(json, "name", &s->name, err) < 0 ||
+        field_copy(json, "parent", &s->parent, err) < 0 ||
+        dialect_count(json, "minMember", &s->min_member, err) < 0 ||
+        dialect_count(json, "minSubGroup", &s->min_children, err) < 0)
+        return -1;
+    if (!s->name || !*s->name)
+        return err_set(err, ERR_INVALID, "name is missing");
+    char q[FIELD_QUOTED]; /* pods name it in a label */
+    if (strlen(s->name) > 63 ||
+        strspn(s->name, "abcdefghijklmnopqrstuvwxyz0123456789-") != strlen(s->name))
+        return err_set(err, ERR_INVALID,
+                       "name is %s, must be at most 63 lower case letters, digits and -",
+                       field_quote(s->name, q));
+    if (s->parent && !*s->parent)
+        free(STEAL(s->parent));
+    *part = (struct kai_part){is_set(json, "minMember"), is_set(json, "minSubGroup")};
+    return 0;
+}
+
+/* Source: KAI's podgroup_webhook.go; what the tree itself gets wrong is the core's to say. */
+static int kai_check_part(const struct gang_subgroup *s, const struct kai_part *part, bool leaf,
+                          struct err *err)
+{
+    char name[FIELD_QUOTED];
+    field_quote(s->name, name);
+    if (part->has_member && part->has_children)
+        return err_set(err, ERR_INVALID,
+                       "minMember and minSubGroup exclude each other; remove one of subgroup %s",
+                       name);
+    if (leaf && part->has_children)
+        return err_set(err, ERR_INVALID,
+                       "minSubGroup is set, but subgroup %s has no subgroups of its own; write "
+                       "minMember",
+                       name);
+    if (leaf && !part->has_member)
+        return err_set(err, ERR_INVALID,
+                       "minMember is missing: subgroup %s has no subgroups of its own and needs it",
+                       name);
+    if (!leaf && part->has_member)
+        return err_set(err, ERR_INVALID,
+                       "minMember is set, but subgroup %s has subgroups of its own; write "
+                       "minSubGroup",
+                       name);
+    return 0;
+}
+
+/* Subgroups that are in each other have no leaves; the core says so. Each is walked over once. */
+static bool kai_in_circles(struct gang_group_facts *facts)
+{
+    struct map by_name = MAP_INIT;
+    cleanup_free size_t *walk = xcalloc(facts->n_subgroups, sizeof *walk); /* that came by first */
+    bool found = false;
+    for (size_t i = 0; i < facts->n_subgroups; i++)
+        map_set(&by_name, facts->subgroups[i].name, &facts->subgroups[i]);
+    for (size_t i = 0; i < facts->n_subgroups && !found; i++) {
+        const struct gang_subgroup *s = &facts->subgroups[i];
+        while (s && !walk[s - facts->subgroups]) {
+            walk[s - facts->subgroups] = i + 1;
+            s = s->parent ? map_get(&by_name, s->parent) : NULL;
+        }
+        found = s && walk[s - facts->subgroups] == i + 1;
+    }
+    map_done(&by_name);
+    return found;
+}
+
+static int kai_parts(const json_t *list, struct gang_group_facts *facts, struct kai_part *parts,
+                     struct map *parents, struct err *err)
+{
+    for (size_t i = 0; i < facts->n_subgroups; i++) {
+        struct gang_subgroup *s = &facts->subgroups[i];
+        if (kai_part(json_array_get(list, i), s, &parts[i], err) < 0)
+            return err_at(err, "spec.subGroups[%zu]", i);
+        if (s->parent)
+            map_set(parents, s->parent, s);
+    }
+    if (kai_in_circles(facts))
+        return 0;
+    for (size_t i = 0; i < facts->n_subgroups; i++) {
+        const struct gang_subgroup *s = &facts->subgroups[i];
+        if (kai_check_part(s, &parts[i], !map_get(parents, s->name), err) < 0)
+            return err_at(err, "spec.subGroups[%zu]", i);
+    }
+    return 0;
+}
+
+static int kai_subgroups(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *list = NULL;
+    if (field_array(spec, "subGroups", &list, err) < 0 ||
+        dialect_count(spec, "minSubGroup", &facts->min_children, err) < 0)
+        return err_at(err, "spec");
+    if (is_set(spec, "minMember") && is_set(spec, "minSubGroup"))
+        return err_set(err, ERR_INVALID,
+                       "spec.minMember and spec.minSubGroup exclude each other; remove one");
+    if (is_set(spec, "minSubGroup") && json_array_size(list) == 0)
+        return err_set(err, ERR_INVALID,
+                       "spec.minSubGroup is set, but spec.subGroups is empty; list the subgroups "
+                       "or write spec.minMember");
+    struct map parents = MAP_INIT;
+    dialect_subgroups(facts, json_array_size(list));
+    cleanup_free struct kai_part *parts = xcalloc(facts->n_subgroups, sizeof *parts);
+    int r = kai_parts(list, facts, parts, &parents, err);
+    map_done(&parents);
+    return r;
+}
+
+/* ---- the rest ---- */
+
+/* What only the recipe's form has. */
+static int kai_recipe(const json_t *spec, struct gang_group_facts *facts, struct err *err)
+{
+    int64_t priority = 0;
+    if (field_copy(spec, "parentPodGroup", &facts->parent, err) < 0 ||
+        field_int(spec, "priority", INT32_MIN, INT32_MAX, &priority, err) < 0 ||
+        dialect_count(spec, "maxMember", &facts->max_member, err) < 0)
+        return err_at(err, "spec");
+    facts->has_priority = is_set(spec, "priority");
+    facts->priority = (int32_t)priority;
+    if (facts->parent && !*facts->parent)
+        free(STEAL(facts->parent));
+    if (facts->parent && (strchr(facts->parent, '/') || strlen(facts->parent) > 253)) {
+        char q[FIELD_QUOTED];
+        field_quote(facts->parent, q);
+        free(STEAL(facts->parent));
+        return err_set(err, ERR_INVALID,
+                       "spec.parentPodGroup is %s; write the name alone, the parent must be in the "
+                       "same namespace",
+                       q);
+    }
+    return 0;
+}
+
+static int kai_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *spec;
+    if (dialect_spec(group, &spec, err) < 0 || kai_recipe(spec, facts, err) < 0 ||
+        dialect_min_member(group, facts, err) < 0 || dialect_timeout(group, facts, err) < 0 ||
+        kai_subgroups(spec, facts, err) < 0)
+        return -1;
+    if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
+        return err_at(err, "spec");
+    /* In KAI 0 (or none) means "no gang": each pod for itself, which is a gang of one. Where there
+     * are subgroups, theirs are the minimums. */
+    if (facts->min_member == 0 && facts->n_subgroups == 0)
+        facts->min_member = 1;
+    return 0;
+}
+
+static bool has_parts(const struct workload_group *group, const char *name)
+{
+    for (size_t i = 0; i < group->n_roles; i++)
+        if (str_eq(group->roles[i].parent, name))
+            return true;
+    return false;
+}
+
+static json_t *kai_made_part(const struct workload_group *group, const struct workload_role *role)
+{
+    json_t *part = json_pack("{s:s}", "name", role->name);
+    if (role->parent)
+        json_object_set_new(part, "parent", json_string(role->parent));
+    if (!has_parts(group, role->name))
+        json_object_set_new(part, "minMember", json_integer(role->min_member));
+    else if (role->min_children >= 0)
+        json_object_set_new(part, "minSubGroup", json_integer(role->min_children));
+    return part;
+}
+
+/* minMember and minSubGroup exclude each other. minResources are computed there, not written. */
+static json_t *kai_make(const struct workload_group *group)
+{
+    json_t *spec = dialect_make(group, /* has_queue= */ true), *parts = json_array();
+    json_object_del(spec, "minResources");
+    for (size_t i = 0; i < group->n_roles; i++)
+        json_array_append_new(parts, kai_made_part(group, &group->roles[i]));
+    if (group->n_roles > 0)
+        json_object_set(spec, "subGroups", parts);
+    if (group->n_roles > 0 && group->min_children >= 0) {
+        json_object_del(spec, "minMember");
+        json_object_set_new(spec, "minSubGroup", json_integer(group->min_children));
+    }
+    json_decref(parts);
+    return spec;
+}
+
+static const struct dialect_phases kai_phases = {
+    .by_state =
+        {
+            [GANG_ASSEMBLING] = "Pending",
+            [GANG_WAITING] = "Pending",
+            [GANG_PLANNED] = "PreScheduling",
+            [GANG_COMMITTING] = "PreScheduling",
+            [GANG_PLACED] = "Scheduled",
+            [GANG_RECOVERING] = "PreScheduling",
+            [GANG_BACKED_OFF] = "Pending",
+            [GANG_DONE] = "Failed",
+        },
+    .running = "Running",
+    .finished = "Finished",
+    .timed_out = "Failed",
+};
+
+/* Whoever uses KAI's own API looks there; "default" is its pool of all nodes. */
+static void kai_unschedulable(struct status_draft *d, const struct gang_status *s,
+                              const struct dialect_view *view)
+{
+    static const char type[] = "UnschedulableOnNodePool";
+    const char *version = field_peek(view->group, "apiVersion", NULL);
+    if (!str_eq(version, "scheduling.run.ai/v2alpha2"))
+        return;
+    bool waits = s->state == GANG_WAITING || s->state == GANG_BACKED_OFF;
+    const json_t *list = json_object_get(d->old, "schedulingConditions");
+    const json_t *old = find_condition(list, type);
+    bool waited = str_eq(field_peek(old, "status", NULL), "True");
+    cleanup_free char *words = waits ? status_words(s) : xstrdup("");
+    if (waits == waited && (!waits || str_eq(field_peek(old, "message", NULL), words)))
+        return;
+    json_t *changed = json_is_array(list) ? json_deep_copy(list) : json_array();
+    json_t *c = find_condition(changed, type);
+    if (!c) {
+        c = json_object();
+        json_array_append_new(changed, c);
+    }
+    const char *pool =
+        field_peek(view->group, "metadata", "labels", "kai.scheduler/node-pool", NULL);
+    if (waits != waited) {
+        char now[32];
+        cleanup_free char *number = next_transition(list);
+        json_object_set_new(c, "transitionID", json_string(number));
+        json_object_set_new(c, "lastTransitionTime", json_string(time_format(d->wall, now)));
+    }
+    json_t *reasons =
+        waits ? json_pack("[{s:s, s:s}]", "reason", gang_reason_name(s->reason), "message", words)
+              : json_array();
+    json_object_update_new(c, json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "type", type, "nodePool",
+                                        pool ? pool : "default", "status", waits ? "True" : "False",
+                                        "reason", "Unschedulable", "message", words, "reasons",
+                                        reasons));
+    json_object_set_new(d->patch, "schedulingConditions", changed);
+}
+
+static json_t *kai_status(const struct gang_status *s, const struct dialect_view *view)
+{
+    struct status_draft d = draft_begin(view);
+    int pending = s->members - s->running - s->succeeded;
+    draft_string(&d, "phase", dialect_phase(&kai_phases, s));
+    draft_count(&d, "pending", pending > 0 ? pending : 0);
+    draft_counts(&d, s);
+    draft_scheduled(&d, s);
+    kai_unschedulable(&d, s, view);
+    return draft_end(&d);
+}
+
+const struct dialect dialect_kai = {
+    .name = "kai",
+    .api_group = "scheduling.run.ai",
+    .versions = (const char *const[]){"v2", "v2alpha2", NULL},
+    .status_subresource = true,
+    .links = (const struct dialect_key[]){{KEY_ANNOTATION, "pod-group-name"},
+                                          {KEY_ANNOTATION, "scheduling.run.ai/pod-group"},
+                                          {KEY_END, NULL}},
+    .roles =
+        (const struct dialect_key[]){{KEY_LABEL, "kai.scheduler/subgroup-name"}, {KEY_END, NULL}},
+    .decode = kai_decode,
+    .status = kai_status,
+    .make = kai_make,
+};

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * scheduling.volcano.sh/v1beta1. Pods are linked by the annotation scheduling.k8s.io/group-name
+ * (the only key Volcano's own scheduler reads) or scheduling.volcano.sh/group-name.
+ *
+ * Phases: Pending is "waits for capacity", Inqueue "may have pods": operators that wait for
+ * Inqueue before they create pods would wait for ever otherwise, so a group without enough members
+ * is Inqueue. Unknown is Volcano's word for a group of which only a part runs.
+ */
+#include <inttypes.h>
+
+#include "k8s/dialect/dialect_common.h"
+#include "k8s/encoding/field.h"
+#include "k8s/encoding/selector.h"
+
+/* ---- minTaskMember ---- */
+
+/* Volcano's own Job controller writes all replicas of a task that has no minimum into
+ * minTaskMember, however small minMember is. Source: job_controller_actions.go
+ * createOrUpdatePodGroup. */
+static bool made_of_a_vcjob(const json_t *group)
+{
+    static const char api[] = "batch.volcano.sh/";
+    const json_t *owners = json_object_get(json_object_get(group, "metadata"), "ownerReferences");
+    for (size_t i = 0; i < json_array_size(owners) && i < JSON_MAX_ITEMS; i++) {
+        const char *version = field_peek(json_array_get(owners, i), "apiVersion", NULL);
+        if (version && strncmp(version, api, sizeof api - 1) == 0)
+            return true;
+    }
+    return false;
+}
+
+/*
+ * minTaskMember, or NULL when it asks for nothing. Volcano forgets the tasks when their sum exceeds
+ * minMember (job_info.go CheckTaskValid), and so it is here where Volcano has written both; no
+ * person who wrote them meant that. Without a minMember the tasks are the minimum.
+ */
+static int volcano_find_tasks(const json_t *group, const json_t *spec, int64_t min_member,
+                              const json_t **ret, struct err *err)
+{
+    int64_t sum = 0;
+    const char *name;
+    json_t *value;
+    if (field_object(spec, "minTaskMember", ret, err) < 0)
+        return err_at(err, "spec");
+    json_object_foreach((json_t *)(uintptr_t)*ret, name, value)
+    {
+        (void)value;
+        int64_t n = 0;
+        if (dialect_count(*ret, name, &n, err) < 0)
+            return err_at(err, "spec.minTaskMember");
+        sum += n;
+    }
+    if (!json_is_integer(json_object_get(spec, "minMember")) || sum <= min_member)
+        return 0;
+    *ret = NULL;
+    if (made_of_a_vcjob(group))
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "spec.minTaskMember adds up to %" PRId64 ", spec.minMember is %" PRId64
+                   "; raise spec.minMember or lower the minimums of the tasks",
+                   sum, min_member);
+}
+
+static void volcano_tasks(const json_t *tasks, struct gang_subgroup *s)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)tasks, name, value)
+    {
+        s->min_member = json_integer_value(value);
+        (s++)->name = xstrdup(name);
+    }
+}
+
+/* ---- subGroupPolicy ---- */
+
+static int volcano_split_by(const json_t *policy, struct gang_subgroup *s, struct err *err)
+{
+    const json_t *keys = NULL;
+    if (field_array(policy, "matchLabelKeys", &keys, err) < 0)
+        return -1;
+    s->split_by = xcalloc(json_array_size(keys), sizeof *s->split_by);
+    for (size_t i = 0; i < json_array_size(keys); i++) {
+        const char *key = json_string_value(json_array_get(keys, i));
+        if (!key || !*key)
+            return err_set(err, ERR_INVALID, "matchLabelKeys[%zu] must be the key of a label", i);
+        s->split_by[s->n_split_by++] = xstrdup(key);
+    }
+    return 0;
+}
+
+static int volcano_policy(const json_t *policy, struct gang_subgroup *s, struct err *err)
+{
+    const json_t *selector = NULL;
+    s->by_labels = true;
+    s->part_size = 1;
+    s->min_children = 0;
+    if (!json_is_object(policy))
+        return err_set(err, ERR_INVALID, "name is missing: write a policy as an object");
+    if (field_copy(policy, "name", &s->name, err) < 0 ||
+        field_int(policy, "subGroupSize", 1, INT32_MAX, &s->part_size, err) < 0 ||
+        dialect_count(policy, "minSubGroups", &s->min_children, err) < 0 ||
+        field_object(policy, "labelSelector", &selector, err) < 0 ||
+        volcano_split_by(policy, s, err) < 0)
+        return -1;
+    if (!s->name || !*s->name)
+        return err_set(err, ERR_INVALID, "name is missing");
+    if (decode_label_selector(selector, &s->selector, err) < 0)
+        return err_at(err, "labelSelector");
+    return 0;
+}
+
+static int volcano_subgroups(const json_t *group, const json_t *spec,
+                             struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *tasks = NULL, *policies = NULL;
+    if (volcano_find_tasks(group, spec, facts->min_member, &tasks, err) < 0)
+        return -1;
+    if (field_array(spec, "subGroupPolicy", &policies, err) < 0)
+        return err_at(err, "spec");
+    size_t n_tasks = json_object_size(tasks), n_policies = json_array_size(policies);
+    dialect_subgroups(facts, n_tasks + n_policies);
+    volcano_tasks(tasks, facts->subgroups);
+    for (size_t i = 0; i < n_policies; i++)
+        if (volcano_policy(json_array_get(policies, i), &facts->subgroups[n_tasks + i], err) < 0)
+            return err_at(err, "spec.subGroupPolicy[%zu]", i);
+    return 0;
+}
+
+static int volcano_decode(const json_t *group, struct gang_group_facts *facts, struct err *err)
+{
+    const json_t *spec;
+    if (dialect_spec(group, &spec, err) < 0 || dialect_min_member(group, facts, err) < 0 ||
+        dialect_min_resources(group, facts, err) < 0 ||
+        volcano_subgroups(group, spec, facts, err) < 0)
+        return -1;
+    if (field_copy(spec, "priorityClassName", &facts->priority_class, err) < 0)
+        return err_at(err, "spec");
+    /* In Volcano 0 (or none) asks for nothing: each pod for itself, which is a gang of one. Where
+     * tasks or subgroups have minimums, these count. */
+    if (facts->min_member == 0 && facts->n_subgroups == 0)
+        facts->min_member = 1;
+    return 0;
+}
+
+/* Roles as tasks: only where they are the minimum's parts, as Volcano counts them. */
+static json_t *volcano_make(const struct workload_group *group)
+{
+    json_t *spec = dialect_make(group, /* has_queue= */ true), *tasks = json_object();
+    int64_t sum = 0;
+    bool flat = true;
+    for (size_t i = 0; i < group->n_roles; i++) {
+        const struct workload_role *role = &group->roles[i];
+        flat = flat && !role->parent;
+        sum += role->min_member;
+        json_object_set_new(tasks, role->name, json_integer(role->min_member));
+    }
+    if (flat && sum > 0 && sum <= group->min_member)
+        json_object_set(spec, "minTaskMember", tasks);
+    json_decref(tasks);
+    return spec;
+}
+
+static const struct {
+    const char *phase;
+    bool unschedulable; /* carries that condition */
+} volcano_states[GANG_STATE_MAX] = {
+    [GANG_ASSEMBLING] = {"Inqueue", true}, [GANG_WAITING] = {"Pending", true},
+    [GANG_PLANNED] = {"Inqueue", false},   [GANG_COMMITTING] = {"Inqueue", false},
+    [GANG_PLACED] = {"Running", false},    [GANG_RECOVERING] = {"Inqueue", true},
+    [GANG_BACKED_OFF] = {"Pending", true}, [GANG_DONE] = {"Completed", false},
+};
+
+/* Volcano's words for what it has words for. */
+static const char *const volcano_reasons[REASON_MAX] = {
+    [REASON_NOT_ENOUGH_MEMBERS] = "NotEnoughTasks",
+    [REASON_MEMBERS_GATED] = "NotEnoughTasks",
+    [REASON_FOREIGN_SCHEDULER] = "NotEnoughTasks",
+    [REASON_NOT_ENOUGH_RESOURCES] = "NotEnoughResources",
+    [REASON_NO_MATCHING_NODE] = "NotEnoughResources",
+    [REASON_MIN_RESOURCES] = "NotEnoughResources",
+    [REASON_BEHIND] = "NotEnoughResources",
+    [REASON_NO_ROOM] = "NotEnoughResources",
+};
+
+static const char *volcano_reason(const struct gang_status *s)
+{
+    /* There are enough of them, but not of each kind. */
+    if (s->reason == REASON_NOT_ENOUGH_MEMBERS && s->members >= s->needed)
+        return "NotEnoughPodsOfTask";
+    if (volcano_reasons[s->reason])
+        return volcano_reasons[s->reason];
+    if (s->state == GANG_RECOVERING)
+        return s->failed > 0 ? "PodFailed" : "PodDeleted";
+    return s->reason == REASON_NONE ? gang_state_name(s->state) : gang_reason_name(s->reason);
+}
+
+/* The Scheduled condition's reason is a sentence in Volcano; tools look for it. */
+#define VOLCANO_READY "tasks in gang are ready to be scheduled"
+
+static json_t *volcano_status(const struct gang_status *s, const struct dialect_view *view)
+{
+    struct status_draft d = draft_begin(view);
+    const char *reason = volcano_states[s->state].unschedulable ? volcano_reason(s) : NULL;
+    bool partial = reason && s->running > 0;
+    d.numbered = true;
+    draft_string(&d, "phase", partial ? "Unknown" : volcano_states[s->state].phase);
+    draft_counts(&d, s);
+    if (reason) {
+        draft_condition_clear(&d, "Scheduled", reason);
+        cleanup_free char *words = status_words(s);
+        draft_condition(&d, "Unschedulable", true, reason, words);
+    } else if (s->state == GANG_PLACED || s->state == GANG_DONE) {
+        draft_condition_clear(&d, "Unschedulable", "Scheduled");
+        draft_condition(&d, "Scheduled", true, VOLCANO_READY, "");
+    } else {
+        draft_condition_clear(&d, "Unschedulable", "Planned");
+    }
+    return draft_end(&d);
+}
+
+const struct dialect dialect_volcano = {
+    .name = "volcano",
+    .api_group = "scheduling.volcano.sh",
+    .versions = (const char *const[]){"v1beta1", NULL},
+    .status_subresource = false,
+    .links = (const struct dialect_key[]){{KEY_ANNOTATION, "scheduling.k8s.io/group-name"},
+                                          {KEY_ANNOTATION, "scheduling.volcano.sh/group-name"},
+                                          {KEY_END, NULL}},
+    .roles = (const struct dialect_key[]){{KEY_ANNOTATION, "volcano.sh/task-spec"},
+                                          {KEY_LABEL, "volcano.sh/task-spec"},
+                                          {KEY_END, NULL}},
+    .decode = volcano_decode,
+    .status = volcano_status,
+    .make = volcano_make,
+};

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * field.h - reading typed fields of untrusted JSON objects.
+ *
+ * Each function looks up `key` in a borrowed object (NULL is an object without fields). An absent
+ * or null field is not an error: *ret is left alone, so set the default before. A field of another
+ * type, or a list beyond JSON_MAX_ITEMS, is an error that names the field. Returned pointers are
+ * borrowed from the object. Pure, any thread.
+ */
+#ifndef MUSTER_K8S_ENCODING_FIELD_H
+#define MUSTER_K8S_ENCODING_FIELD_H
+
+#include "base/err.h"
+#include "base/usec.h"
+#include "gang/facts.h"
+#include "workload/json_value.h"
+
+int field_string(const json_t *object, const char *key, const char **ret, struct err *err);
+int field_bool(const json_t *object, const char *key, bool *ret, struct err *err);
+int field_int(const json_t *object, const char *key, int64_t min, int64_t max, int64_t *ret,
+              struct err *err);
+int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err);
+int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err);
+/* The same, however long the list or map is. */
+int field_whole_array(const json_t *object, const char *key, const json_t **ret, struct err *err);
+int field_whole_object(const json_t *object, const char *key, const json_t **ret, struct err *err);
+
+/* A copy of the string into *ret (which the caller frees; the old value is freed first). */
+int field_copy(const json_t *object, const char *key, char **ret, struct err *err);
+/* RFC 3339 with or without a fraction, as microseconds since 1970. */
+int field_time(const json_t *object, const char *key, usec_t *ret, struct err *err);
+/* A quantity: a string, or a number. Negative ones are errors. */
+int field_amount(const char *resource, const json_t *value, int64_t *ret, struct err *err);
+/* A map of resource names to quantities, appended: cpu in millicores, others in whole units. This
+ * and a map of strings may be as long as they like. */
+int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err);
+/* A map of strings to strings, appended. */
+int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);
+
+/* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
+#define FIELD_QUOTED 96
+const char *field_quote(const char *value, char buf[FIELD_QUOTED]);
+
+/* The string at path "a" or "a.b" keys given one by one and closed by NULL; NULL when anything on
+ * the way is absent or of another type. */
+const char *field_peek(const json_t *object, const char *key, ...) __attribute__((sentinel));
+
+/* Also used for times that are not fields. */
+int time_parse(const char *text, usec_t *ret, struct err *err);
+/* "2026-11-20T21:39:11Z" into buf. */
+const char *time_format(usec_t wall, char buf[32]);
+
+#endif

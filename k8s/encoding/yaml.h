@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * yaml.h - YAML text to jansson trees (kubeconfig, manifests, scenario files), through libyaml.
+ *
+ * Core schema as Kubernetes reads it (YAML 1.2 plain scalars: null, true/false, integers, floats,
+ * everything else strings; quoted scalars are strings), anchors and aliases (bounded, so that a
+ * small file cannot grow into a huge tree), merge keys not. Duplicate keys are an error. Pure, any
+ * thread.
+ */
+#ifndef MUSTER_K8S_ENCODING_YAML_H
+#define MUSTER_K8S_ENCODING_YAML_H
+
+#include <jansson.h>
+
+#include "base/err.h"
+
+/* All documents of a stream as an array, empty documents left out; NULL and "FILE:LINE: …" on
+ * error. `name` is for messages. */
+json_t *yaml_parse(const char *name, const char *text, size_t len, struct err *err);
+/* The same for a file, up to 16 MiB. */
+json_t *yaml_load(const char *path, struct err *err);
+
+#endif

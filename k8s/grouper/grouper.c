@@ -1,0 +1,442 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/grouper/grouper_internal.h"
+
+#include "base/log.h"
+#include "k8s/decode/decode.h"
+#include "k8s/encoding/field.h"
+
+#define RETRY    (2 * USEC_PER_SEC)
+#define LOOK     (15 * USEC_PER_SEC)
+#define PATIENCE (30 * USEC_PER_SEC)
+/* Objects that events were sent about. */
+#define MAX_TOLD 4096
+/* Each pod of an owner may have a sentence of its own: another event only after so many times the
+ * patience. */
+#define TOLD_AGAIN 20
+
+/* ---- complaints ---- */
+
+/* The last event about an object. */
+struct told {
+    usec_t at;
+    char text[];
+};
+
+/* Something about this object went wrong for long: an event says so, once, and what else there is
+ * to say later. */
+static void complain(struct grouper *g, const char *ns, const struct workload_ref *about,
+                     const char *text)
+{
+    const struct told *old = map_get(&g->told, about->uid);
+    usec_t now = usec_now();
+    if (old && (strcmp(old->text, text) == 0 || now - old->at < TOLD_AGAIN * g->o.patience))
+        return;
+    if (map_count(&g->told) >= MAX_TOLD) {
+        size_t first = 0;
+        struct map_entry *oldest = map_next(&g->told, &first);
+        free(map_remove(&g->told, oldest->key));
+    }
+    struct told *told = xcalloc(1, sizeof *told + strlen(text) + 1);
+    told->at = now;
+    strcpy(told->text, text);
+    free(map_set(&g->told, about->uid, told));
+    log_warning("a PodGroup cannot be made", "namespace", ns, "kind", about->kind, "name",
+                about->name, "error", text, NULL);
+    writer_take(g->o.writer, order_event(&(struct order_about){.api_version = about->api_version,
+                                                               .kind = about->kind,
+                                                               .ns = ns,
+                                                               .name = about->name,
+                                                               .uid = about->uid},
+                                         "PodGroupNotMade", text));
+    writer_pump(g->o.writer);
+}
+
+/* ---- newcomers ---- */
+
+static char *key_of(const char *ns, const char *name)
+{
+    return xasprintf("%s/%s", ns, name);
+}
+
+static struct newcomer *find(const struct grouper *g, const char *ns, const char *name)
+{
+    cleanup_free char *key = key_of(ns, name);
+    return map_get(&g->newcomers, key);
+}
+
+static void newcomer_free(struct newcomer *n)
+{
+    search_end(&n->search);
+    errand_drop(&n->link);
+    list_remove(&n->in_made);
+    list_remove(&n->dead);
+    free(n->key);
+    free(n->ns);
+    free(n->name);
+    free(n->uid);
+    free(n->text);
+    free(n->group.api_group);
+    free(n->group.ns);
+    free(n->group.name);
+    free(n->role);
+    free(n);
+}
+
+/* It is none of ours any more. */
+static void dismiss(struct newcomer *n)
+{
+    struct grouper *g = n->search.g;
+    map_remove(&g->newcomers, n->key);
+    search_end(&n->search);
+    list_remove(&n->in_made);
+    list_push(&g->dead_newcomers, &n->dead);
+    grouper_pump_soon(g);
+}
+
+/* Shows the pod with what is known of it now. */
+static void show(struct newcomer *n, json_t *pod)
+{
+    struct grouper *g = n->search.g;
+    g->showing = n;
+    g->o.show(g->o.arg, pod);
+    g->showing = NULL;
+}
+
+static void show_again(struct newcomer *n)
+{
+    cleanup_json json_t *pod = json_loads(n->search.pod, 0, NULL);
+    show(n, pod);
+}
+
+/* What owns the pod, or the pod itself; borrowed. */
+static bool culprit(const json_t *pod, struct workload_ref *ret)
+{
+    static char version[] = "v1", kind[] = "Pod";
+    const json_t *owner = grouper_first_owner(pod);
+    if (owner)
+        return grouper_ref(owner, ret);
+    *ret = (struct workload_ref){version, kind,
+                                 (char *)(uintptr_t)field_peek(pod, "metadata", "name", NULL),
+                                 (char *)(uintptr_t)field_peek(pod, "metadata", "uid", NULL)};
+    return ret->name && ret->uid;
+}
+
+static void newcomer_stuck(struct search *s, const char *why)
+{
+    struct newcomer *n = CONTAINER_OF(s, struct newcomer, search);
+    struct grouper *g = s->g;
+    char *text = xasprintf("its PodGroup cannot be made: %s", why);
+    bool news = !str_eq(text, n->text);
+    free(n->text);
+    n->text = text;
+    if (news)
+        show_again(n);
+    if (usec_now() - n->since < g->o.patience)
+        return;
+    cleanup_json json_t *pod = json_loads(s->pod, 0, NULL);
+    struct workload_ref about;
+    if (culprit(pod, &about))
+        complain(g, n->ns, &about, why);
+}
+
+static void newcomer_none(struct search *s)
+{
+    struct newcomer *n = CONTAINER_OF(s, struct newcomer, search);
+    n->state = NEWCOMER_ALONE;
+    free(STEAL(n->text));
+    show_again(n);
+    search_end(s);
+}
+
+static void set_group(struct newcomer *n, const struct gang_ref *ref, const char *role)
+{
+    struct gang_ref *g = &n->group;
+    free(g->api_group);
+    free(g->ns);
+    free(g->name);
+    free(n->role);
+    *g = (struct gang_ref){xstrdup(ref->api_group), xstrdup(ref->ns), xstrdup(ref->name)};
+    n->role = xstrdup_null(role);
+}
+
+static void newcomer_found(struct search *s, const struct workload_group *group)
+{
+    struct newcomer *n = CONTAINER_OF(s, struct newcomer, search);
+    struct grouper *g = s->g;
+    const struct dialect *d = dialect_of_objects(group->api_group);
+    if (!d || !grouper_is_ready(g, d)) {
+        search_park(s); /* until they are listed */
+        return;
+    }
+    if (!podgroups_served(g->o.groups, d->api_group)) {
+        cleanup_free char *why = xasprintf(
+            "PodGroups of %s are not served; install their CRD, or set podGroupDialect to one that "
+            "is",
+            d->api_group);
+        search_park(s);
+        newcomer_stuck(s, why);
+        return;
+    }
+    const struct gang_ref ref = {(char *)(uintptr_t)d->api_group, n->ns, group->name};
+    const char *why = NULL;
+    enum made_answer answer = made_need(n, d, &ref, group, &why);
+    if (answer == MADE_FAILING)
+        newcomer_stuck(s, why);
+    if (answer != MADE_THERE)
+        return;
+    set_group(n, &ref, group->role);
+    n->state = NEWCOMER_LINKS;
+    errand_put(&n->link);
+}
+
+/* ---- links ---- */
+
+static void link_send(struct errand *e)
+{
+    const struct newcomer *n = CONTAINER_OF(e, struct newcomer, link);
+    const struct dialect *d = dialect_of_objects(n->group.api_group);
+    cleanup_json json_t *patch = made_link(d, n->uid, n->group.name, n->role);
+    cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
+    cleanup_buf struct buf path = BUF_INIT;
+    buf_puts(&path, "/api/v1/namespaces/");
+    client_escape(&path, n->ns);
+    buf_puts(&path, "/pods/");
+    client_escape(&path, n->name);
+    buf_puts(&path, "?fieldManager=muster");
+    errand_send(e, &(struct client_request){.verb = "patch",
+                                            .resource = "pods",
+                                            .method = "PATCH",
+                                            .path = buf_str(&path),
+                                            .content_type = "application/merge-patch+json",
+                                            .body = text,
+                                            .timeout = GROUPER_TIMEOUT,
+                                            .max_body = GROUPER_MAX_BODY});
+}
+
+static void link_failed(struct newcomer *n, const struct client_reply *reply)
+{
+    struct grouper *g = n->search.g;
+    struct err err;
+    client_reply_error(reply, &err);
+    api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "link");
+    bool forbidden = client_reply_unauthorized(reply);
+    if (forbidden && !g->link_forbidden)
+        log_error("the API server does not let muster link pods to the PodGroups it makes; grant "
+                  "the missing rule",
+                  "rule", "patch pods", "error", err.text, NULL);
+    g->link_forbidden = forbidden;
+    cleanup_free char *why = forbidden
+                                 ? xstrdup("it may not be linked to it: grant muster patch of pods")
+                                 : xasprintf("it cannot be linked to it: %s", err.text);
+    newcomer_stuck(&n->search, why);
+    errand_again(&n->link, g->o.retry, GROUPER_MOST);
+}
+
+static void link_done(struct errand *e, const struct client_reply *reply)
+{
+    struct newcomer *n = CONTAINER_OF(e, struct newcomer, link);
+    if (!list_empty(&n->dead))
+        return;
+    cleanup_json json_t *pod =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    if (pod) {
+        n->state = NEWCOMER_LINKED;
+        n->search.g->link_forbidden = false;
+        search_end(&n->search);
+        show(n, pod);
+    } else if (!reply->error && (reply->status == 404 || reply->status == 409)) {
+        dismiss(n); /* gone, or another one under its name: the watch will show it */
+    } else {
+        link_failed(n, reply);
+    }
+}
+
+/* ---- what the watch shows ---- */
+
+static struct newcomer *newcomer_new(struct grouper *g, const struct gang_pod_facts *f)
+{
+    struct newcomer *n = xcalloc(1, sizeof *n);
+    n->ns = xstrdup(f->ns);
+    n->name = xstrdup(f->name);
+    n->uid = xstrdup(f->uid);
+    n->key = key_of(f->ns, f->name);
+    n->since = usec_now();
+    n->text = xstrdup(f->awaits_group);
+    list_init(&n->dead);
+    list_init(&n->in_made);
+    search_init(&n->search, g, n->ns);
+    n->search.found = newcomer_found;
+    n->search.none = newcomer_none;
+    n->search.stuck = newcomer_stuck;
+    errand_init(&n->link, g->errands, ERRAND_LINK, n->ns, link_send, link_done);
+    map_set(&g->newcomers, n->key, n);
+    return n;
+}
+
+/* About 3 kB: as text, for the tree takes ten times that. */
+static char *pod_text(const json_t *pod)
+{
+    cleanup_json json_t *copy = json_copy((json_t *)(uintptr_t)pod);
+    json_t *metadata = json_copy(json_object_get(pod, "metadata"));
+    json_object_del(metadata, "managedFields");
+    json_object_set_new(copy, "metadata", metadata);
+    return json_dumps(copy, JSON_COMPACT);
+}
+
+void grouper_overlay(struct grouper *g, json_t *pod)
+{
+    const char *ns = field_peek(pod, "metadata", "namespace", NULL);
+    const char *name = field_peek(pod, "metadata", "name", NULL), *linked;
+    struct newcomer *n = g && ns && name ? find(g, ns, name) : NULL;
+    if (g && g->showing != n)
+        g->showing = NULL;
+    if (!n || n->state != NEWCOMER_LINKED || g->showing == n ||
+        !str_eq(n->uid, field_peek(pod, "metadata", "uid", NULL)) ||
+        dialect_of_pod(pod, &linked, NULL))
+        return;
+    const struct dialect *d = dialect_of_objects(n->group.api_group);
+    cleanup_json json_t *link = made_link(d, n->uid, n->group.name, n->role);
+    json_object_update_recursive(pod, link);
+    g->showing = n; /* what follows is our own word */
+}
+
+/* A pod that is linked, or needs no PodGroup. */
+static void take_settled(struct grouper *g, struct newcomer *n, const struct gang_pod_facts *f)
+{
+    if (n && n != g->showing)
+        dismiss(n);
+    if (f->group.name && !f->declared)
+        made_member(g, &f->group, f->name);
+}
+
+static void take_newcomer(struct grouper *g, struct newcomer *n, const json_t *pod,
+                          struct gang_pod_facts *f)
+{
+    if (!n)
+        n = newcomer_new(g, f);
+    free(STEAL(f->awaits_group));
+    f->awaits_group = xstrdup_null(n->text);
+    if (n == g->showing || n->state > NEWCOMER_LINKS)
+        return;
+    if (!n->search.pod) {
+        search_start(&n->search, pod_text(pod));
+    } else {
+        free(n->search.pod);
+        n->search.pod = pod_text(pod);
+    }
+}
+
+void grouper_pod(struct grouper *g, const json_t *pod, struct gang_pod_facts *f)
+{
+    if (!g)
+        return;
+    struct newcomer *n = find(g, f->ns, f->name);
+    if (n && !str_eq(n->uid, f->uid)) {
+        dismiss(n);
+        n = NULL;
+    }
+    if (decode_awaits(g->o.rules, pod, f))
+        take_newcomer(g, n, pod, f);
+    else
+        take_settled(g, n, f);
+    g->showing = NULL;
+}
+
+void grouper_pod_gone(struct grouper *g, const char *ns, const char *name)
+{
+    struct newcomer *n = g ? find(g, ns, name) : NULL;
+    if (n)
+        dismiss(n);
+}
+
+void grouper_ready(struct grouper *g, const struct dialect *dialect, bool ready)
+{
+    if (!g)
+        return;
+    grouper_set_ready(g, dialect, ready);
+    if (!ready)
+        return;
+    made_listed(g, dialect);
+    searches_unpark(g);
+}
+
+/* ---- life ---- */
+
+static void bury(struct grouper *g)
+{
+    list_for_each_safe (n, &g->dead_newcomers, struct newcomer, dead)
+        newcomer_free(n);
+    list_for_each_safe (m, &g->dead_made, struct made, dead)
+        made_free(m);
+}
+
+static void on_pump(void *arg)
+{
+    struct grouper *g = arg;
+    bury(g);
+    made_learn(g);
+    searches_step(g);
+}
+
+static void on_look(void *arg)
+{
+    struct grouper *g = arg;
+    searches_unpark(g);
+    if (made_sweep(g))
+        grouper_look_later(g);
+}
+
+static bool is_urgent(void *arg)
+{
+    return writer_urgent(((struct grouper *)arg)->o.writer);
+}
+
+struct grouper *grouper_new(const struct grouper_options *options)
+{
+    struct grouper *g = xcalloc(1, sizeof *g);
+    g->o = *options;
+    g->o.retry = g->o.retry ? g->o.retry : RETRY;
+    g->o.look = g->o.look ? g->o.look : LOOK;
+    g->o.patience = g->o.patience ? g->o.patience : PATIENCE;
+    struct list *lists[] = {&g->queue, &g->stuck, &g->dead_newcomers, &g->dead_made, &g->learnt};
+    for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
+        list_init(lists[i]);
+    g->pump = (struct client_timer){.fire = on_pump, .arg = g};
+    g->look = (struct client_timer){.fire = on_look, .arg = g};
+    g->errands = errands_new(g->o.client, g->o.metrics, is_urgent, g);
+    g->owners = owners_new(&(struct owners_options){.client = g->o.client,
+                                                    .metrics = g->o.metrics,
+                                                    .errands = g->errands,
+                                                    .changed = made_owner_changed,
+                                                    .arg = g,
+                                                    .retry = g->o.retry});
+    return g;
+}
+
+static void free_texts(struct map *map)
+{
+    map_for_each (e, map)
+        free(e->value);
+    map_done(map);
+}
+
+struct grouper *grouper_free(struct grouper *g)
+{
+    if (!g)
+        return NULL;
+    bury(g);
+    map_for_each (e, &g->newcomers)
+        newcomer_free(e->value);
+    map_for_each (e, &g->made)
+        made_free(e->value);
+    map_done(&g->newcomers);
+    map_done(&g->made);
+    free_texts(&g->samples);
+    free_texts(&g->told);
+    owners_free(g->owners);
+    errands_free(g->errands);
+    client_timer_clear(g->o.client, &g->pump);
+    client_timer_clear(g->o.client, &g->look);
+    free(g);
+    return NULL;
+}

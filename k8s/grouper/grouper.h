@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grouper.h - makes PodGroups for pods that have none.
+ *
+ * Of each pod that workload_judge() says so, the owners are read up to the top one (owners.h),
+ * workload_group() says what the PodGroup is, it is created if there is none of that name, and the
+ * pod is linked to it by a label or an annotation, as a user would have done. Until then the pod's
+ * facts say that it waits (awaits_group), so that it never passes singly. Only what is written to
+ * the API counts: a pod is a member when its link is written, and after a restart everything is
+ * found as it was.
+ *
+ * PodGroups made here (made.h) are owned by the top owner, so garbage collection takes them, and
+ * follow its size. One that a user deletes is made again when a new pod needs it, not before; pods
+ * that were bound without a link are left alone.
+ *
+ * What the watches show goes through grouper_overlay(), decoding, grouper_pod() and so on; nothing
+ * is sent inside these. API thread. All functions but grouper_new() take NULL: nothing is made.
+ */
+#ifndef MUSTER_K8S_GROUPER_GROUPER_H
+#define MUSTER_K8S_GROUPER_GROUPER_H
+
+#include "k8s/client/client.h"
+#include "k8s/list_watch/podgroup_cache.h"
+#include "k8s/write/write.h"
+
+struct grouper;
+
+struct grouper_options {
+    const struct workload_rules *rules; /* all borrowed */
+    struct client *client;
+    struct podgroups *groups;
+    struct writer *writer;
+    struct api_metrics *metrics;
+    /* Shows a pod as if the watch had shown it; borrows the object. */
+    void (*show)(void *arg, json_t *pod);
+    void *arg;
+    /* 0: the defaults (2 s, 15 s, 30 s). */
+    usec_t retry;    /* first pause after a failed call */
+    usec_t look;     /* what cannot be done is looked at again so often */
+    usec_t patience; /* then an event says so */
+};
+
+struct grouper *grouper_new(const struct grouper_options *options);
+/* Before writer_free(). */
+struct grouper *grouper_free(struct grouper *g);
+
+/* Before a pod is decoded: adds the link that was written and that the watch has not shown yet. */
+void grouper_overlay(struct grouper *g, json_t *pod);
+/* After it was decoded: says in its facts what it waits for. */
+void grouper_pod(struct grouper *g, const json_t *pod, struct gang_pod_facts *facts);
+void grouper_pod_gone(struct grouper *g, const char *ns, const char *name);
+/* After podgroups_set(), after podgroups_gone(). */
+void grouper_group(struct grouper *g, const struct gang_ref *ref, const json_t *object);
+void grouper_group_gone(struct grouper *g, const struct gang_ref *ref);
+/* Whether what there is of this dialect is known: it is listed, or not served. */
+void grouper_ready(struct grouper *g, const struct dialect *dialect, bool ready);
+
+#endif

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/write/write_internal.h"
+
+#define SERIES_TURN 1
+
+/* ---- sending ---- */
+
+static void send(struct flight *f)
+{
+    static void (*const senders[GANG_EFFECT_MAX])(struct flight * f) = {
+        [GANG_BIND] = bind_send,     [GANG_READ_POD] = read_send, [GANG_NOMINATE] = nominate_send,
+        [GANG_UNGATE] = ungate_send, [GANG_EVICT] = evict_send,   [GANG_STATUS] = status_send,
+        [GANG_EVENT] = event_send,   [GANG_TELL] = tell_send,
+    };
+    senders[f->order->kind](f);
+}
+
+/* Where one has ended or pauses, others go. */
+static void pump_if_due(struct writer *w)
+{
+    if (w->pump_due)
+        writer_pump(w);
+}
+
+static void on_reply(void *arg, const struct client_reply *reply)
+{
+    struct flight *f = arg;
+    struct writer *w = f->writer;
+    f->call = NULL;
+    f->done(f, reply);
+    pump_if_due(w);
+}
+
+static void on_retry(void *arg)
+{
+    struct flight *f = arg;
+    struct writer *w = f->writer;
+    w->lanes[f->lane].paused--;
+    send(f);
+    pump_if_due(w);
+}
+
+static void pump_lanes(struct writer *w)
+{
+    struct flight *f;
+    for (enum lane_id id = 0; id < LANE_MAX; id++)
+        while ((f = flight_next(w, id))) {
+            f->replied = on_reply;
+            f->retry = (struct client_timer){.fire = on_retry, .arg = f};
+            send(f);
+        }
+}
+
+/* A flight may end as soon as it begins (nothing to write): the loop above goes on by itself. */
+void writer_pump(struct writer *w)
+{
+    pump_lanes(w);
+    lanes_arm_patience(w);
+    w->pump_due = false;
+}
+
+/* ---- life ---- */
+
+static void on_timer(void *arg)
+{
+    writer_pump(arg);
+}
+
+struct writer *writer_new(const struct writer_options *options)
+{
+    struct writer *w = xcalloc(1, sizeof *w);
+    w->o = *options;
+    lanes_init(w);
+    flights_init(w, on_timer);
+    fair_init(&w->kept, SERIES_TURN);
+    return w;
+}
+
+struct writer *writer_free(struct writer *w)
+{
+    if (!w)
+        return NULL;
+    flights_done(w);
+    lanes_done(w);
+    map_for_each (e, &w->series)
+        series_free(w, e->value);
+    map_done(&w->series);
+    fair_done(&w->kept);
+    free(w);
+    return NULL;
+}

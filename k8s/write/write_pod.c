@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Bindings, reads, nominations, gates, evictions and conditions of pods. Every write carries the
+ * UID: a pod that was deleted and created anew under the same name is never touched (seen on
+ * kube-apiserver 1.36: 409).
+ */
+#include "base/log.h"
+#include "k8s/decode/decode.h"
+#include "k8s/encoding/field.h"
+#include "k8s/write/ungate.h"
+#include "k8s/write/write_internal.h"
+
+#define BIND_TIMEOUT  (10 * USEC_PER_SEC)
+#define WRITE_TIMEOUT (10 * USEC_PER_SEC)
+#define POD_MAX_BODY  ((size_t)4 << 20)
+
+static void put_pod_path(struct buf *b, const struct order *o, const char *subresource)
+{
+    buf_puts(b, "/api/v1/namespaces/");
+    client_escape(b, o->ns);
+    buf_puts(b, "/pods/");
+    client_escape(b, o->name);
+    buf_puts(b, subresource);
+}
+
+/* ---- BIND ---- */
+
+static enum gang_outcome outcome_of(const struct client_reply *r)
+{
+    if (client_ok(r))
+        return OUTCOME_OK;
+    /* A conflict may be our own binding, of which the reply was lost. */
+    if (client_reply_is_temporary(r) || r->status == 409 || r->status < 400)
+        return OUTCOME_UNCLEAR;
+    return OUTCOME_REFUSED;
+}
+
+static void bind_done(struct flight *f, const struct client_reply *reply)
+{
+    struct err err = {.text = ""};
+    enum gang_outcome outcome = outcome_of(reply);
+    if (outcome != OUTCOME_OK)
+        client_reply_error(reply, &err);
+    writer_post(f->writer, GANG_EV_BIND_DONE, f->order->uid, f->order->node, err.text, outcome);
+    flight_end(f);
+}
+
+void bind_send(struct flight *f)
+{
+    const struct order *o = f->order;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, o, "/binding");
+    cleanup_json json_t *body =
+        json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:{s:s, s:s, s:s}}", "apiVersion", "v1", "kind",
+                  "Binding", "metadata", "namespace", o->ns, "name", o->name, "uid", o->uid,
+                  "target", "apiVersion", "v1", "kind", "Node", "name", o->node);
+    /* The API server copies a Binding's annotations to the pod (assignPod). */
+    if (o->of_commit)
+        json_object_set_new(json_object_get(body, "metadata"), "annotations",
+                            json_pack("{s:s}", GANG_COMMIT_MARK, o->uid));
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    flight_send(f,
+                &(struct client_request){.verb = "create",
+                                         .resource = "bindings",
+                                         .method = "POST",
+                                         .path = buf_str(&path),
+                                         .content_type = "application/json",
+                                         .body = text,
+                                         .timeout = BIND_TIMEOUT},
+                bind_done);
+}
+
+static void get_pod(struct flight *f,
+                    void (*done)(struct flight *f, const struct client_reply *reply))
+{
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, f->order, "");
+    flight_send(f,
+                &(struct client_request){.verb = "get",
+                                         .resource = "pods",
+                                         .method = "GET",
+                                         .path = buf_str(&path),
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                done);
+}
+
+/* ---- READ_POD ---- */
+
+static void read_done(struct flight *f, const struct client_reply *reply)
+{
+    struct order *o = f->order;
+    struct err err = {.text = ""};
+    enum gang_outcome outcome = OUTCOME_UNBOUND;
+    const char *node = NULL;
+    cleanup_json json_t *pod =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    if (pod) {
+        node = field_peek(pod, "spec", "nodeName", NULL);
+        if (!str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid)) {
+            outcome = OUTCOME_REFUSED;
+            err_set(&err, ERR_NOT_FOUND, "the pod was deleted and created anew");
+            node = NULL;
+        } else if (node && *node) {
+            outcome = OUTCOME_OK;
+        }
+    } else {
+        client_reply_error(reply, &err);
+        bool gone = !reply->error && reply->status == 404;
+        if (!gone && flight_retry(f, 4, 250 * USEC_PER_MSEC))
+            return;
+        outcome = gone ? OUTCOME_REFUSED : OUTCOME_UNCLEAR;
+    }
+    writer_post(f->writer, GANG_EV_POD_READ, o->uid, node && *node ? node : NULL, err.text,
+                outcome);
+    flight_end(f);
+}
+
+void read_send(struct flight *f)
+{
+    get_pod(f, read_done);
+}
+
+enum part { POD, POD_STATUS };
+
+/* The body names the UID, so that the server refuses it for another pod. */
+static void patch_pod(struct flight *f, enum part part, const char *content_type, const char *body,
+                      void (*done)(struct flight *f, const struct client_reply *reply))
+{
+    bool status = part == POD_STATUS;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, f->order, status ? "/status?fieldManager=muster" : "?fieldManager=muster");
+    flight_send(f,
+                &(struct client_request){.verb = "patch",
+                                         .resource = status ? "pods/status" : "pods",
+                                         .method = "PATCH",
+                                         .path = buf_str(&path),
+                                         .content_type = content_type,
+                                         .body = body,
+                                         .timeout = WRITE_TIMEOUT,
+                                         .max_body = POD_MAX_BODY},
+                done);
+}
+
+/* ---- NOMINATE ---- */
+
+/* The same right is for nominations and for words. */
+static void note_pod_status(struct writer *w, const struct client_reply *reply)
+{
+    struct err err;
+    if (reply->error || reply->status != 403 || w->pod_status_forbidden)
+        return;
+    client_reply_error(reply, &err);
+    log_error("the API server does not let muster nominate nodes, nor say on pods why they wait; "
+              "grant the missing rule",
+              "rule", "patch pods/status", "error", err.text, NULL);
+    w->pod_status_forbidden = true;
+}
+
+static bool try_again(struct flight *f, const struct client_reply *reply)
+{
+    return !client_ok(reply) && client_reply_is_temporary(reply) &&
+           flight_retry(f, 4, 200 * USEC_PER_MSEC);
+}
+
+static void nominate_done(struct flight *f, const struct client_reply *reply)
+{
+    if (try_again(f, reply))
+        return;
+    note_pod_status(f->writer, reply);
+    /* Gone or created anew: nothing to nominate. What was lost otherwise the core asks for again,
+     * if it was to wake the pod. */
+    flight_end(f);
+}
+
+static void send_nomination(struct flight *f,
+                            void (*done)(struct flight *f, const struct client_reply *reply))
+{
+    const struct order *o = f->order;
+    cleanup_json json_t *body = json_pack("{s:{s:s}, s:{s:s?}}", "metadata", "uid", o->uid,
+                                          "status", "nominatedNodeName", o->node);
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    patch_pod(f, POD_STATUS, "application/merge-patch+json", text, done);
+}
+
+void nominate_send(struct flight *f)
+{
+    send_nomination(f, nominate_done);
+}
+
+/* ---- UNGATE ---- */
+
+static void ungate_failed(struct writer *w, const struct order *o, const struct client_reply *reply)
+{
+    struct err err;
+    if (!reply->error && (reply->status == 404 || reply->status == 409))
+        return; /* gone, or another pod has its name */
+    client_reply_error(reply, &err);
+    if (client_reply_unauthorized(reply)) {
+        if (!w->ungate_forbidden)
+            log_error("the API server does not let muster lift its scheduling gate; grant the "
+                      "missing rule",
+                      "rule", "patch pods", "error", err.text, NULL);
+        w->ungate_forbidden = true;
+        return;
+    }
+    log_warning("muster's scheduling gate could not be taken off a pod; it is tried again",
+                "namespace", o->ns, "pod", o->name, "error", err.text, NULL);
+}
+
+/* The core asks again until the watch shows that it is done. */
+static void ungate_done(struct flight *f, const struct client_reply *reply)
+{
+    if (try_again(f, reply))
+        return;
+    if (!client_ok(reply))
+        ungate_failed(f->writer, f->order, reply);
+    else
+        f->writer->ungate_forbidden = false;
+    flight_end(f);
+}
+
+/* The list is merged by name: gates of others stay, whatever comes and goes meanwhile. */
+static void take_gate_off(struct flight *f)
+{
+    cleanup_free char *text = ungate_patch(f->order->uid);
+    patch_pod(f, POD, "application/strategic-merge-patch+json", text, ungate_done);
+}
+
+/* The nomination is a hint: without it the pod is let go all the same. */
+static void ungate_nominated(struct flight *f, const struct client_reply *reply)
+{
+    if (try_again(f, reply))
+        return;
+    note_pod_status(f->writer, reply);
+    f->nominated = true;
+    f->tries = 0;
+    take_gate_off(f);
+}
+
+void ungate_send(struct flight *f)
+{
+    if (f->order->nominates && !f->nominated)
+        send_nomination(f, ungate_nominated);
+    else
+        take_gate_off(f);
+}
+
+/* ---- EVICT ---- */
+
+/* Pauses double up to 15 s: about seven minutes for a budget to allow it. */
+#define EVICT_TRIES 40
+#define EVICT_FIRST USEC_PER_SEC
+
+static void evict_failed(struct writer *w, const struct order *o, const struct client_reply *reply)
+{
+    struct err err;
+    client_reply_error(reply, &err);
+    if (!reply->error && reply->status == 403) {
+        if (!w->evict_forbidden)
+            log_error("the API server does not let muster evict pods; grant the missing rule",
+                      "rule", "create pods/eviction", "error", err.text, NULL);
+        w->evict_forbidden = true;
+        return;
+    }
+    log_warning("a pod of a failed commit could not be evicted", "namespace", o->ns, "pod", o->name,
+                "error", err.text, NULL);
+}
+
+static void evict_done(struct flight *f, const struct client_reply *reply)
+{
+    /* A disruption budget that forbids it for now is a 429. */
+    if (client_reply_is_temporary(reply) && flight_retry(f, EVICT_TRIES, EVICT_FIRST))
+        return;
+    /* 404: it is gone; 409: another pod has its name. */
+    bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
+    if (!client_ok(reply) && !gone)
+        evict_failed(f->writer, f->order, reply);
+    flight_end(f);
+}
+
+void evict_send(struct flight *f)
+{
+    const struct order *o = f->order;
+    cleanup_buf struct buf path = BUF_INIT;
+    put_pod_path(&path, o, "/eviction");
+    cleanup_json json_t *body =
+        json_pack("{s:s, s:s, s:{s:s, s:s}, s:{s:{s:s}}}", "apiVersion", "policy/v1", "kind",
+                  "Eviction", "metadata", "namespace", o->ns, "name", o->name, "deleteOptions",
+                  "preconditions", "uid", o->uid);
+    cleanup_free char *text = json_dumps(body, JSON_COMPACT);
+    flight_send(f,
+                &(struct client_request){.verb = "create",
+                                         .resource = "evictions",
+                                         .method = "POST",
+                                         .path = buf_str(&path),
+                                         .content_type = "application/json",
+                                         .body = text,
+                                         .timeout = WRITE_TIMEOUT},
+                evict_done);
+}
+
+/* ---- TELL ---- */
+
+/*
+ * kube-scheduler writes the condition PodScheduled when it has tried the pod, and not again before
+ * it tries it again; of a pod with a scheduling gate the API server writes it once, when it is
+ * made, with a reason of its own, which stays. The words are put there as it would put them, into
+ * the very version of the pod that was read: one that was bound meanwhile is not touched. Nor is
+ * one without gates that has changed since the words were found: that makes kube-scheduler try it
+ * again, and what it says then is newer.
+ */
+static json_t *told(const json_t *pod, const struct order *o)
+{
+    const char *version = field_peek(pod, "metadata", "resourceVersion", NULL);
+    bool gated =
+        json_array_size(json_object_get(json_object_get(pod, "spec"), "schedulingGates")) > 0;
+    if (!gated && decode_version_text(version) != o->version)
+        return NULL;
+    const json_t *list = json_object_get(json_object_get(pod, "status"), "conditions");
+    size_t i;
+    json_t *c;
+    json_array_foreach(list, i, c)
+    {
+        if (!str_eq(field_peek(c, "type", NULL), "PodScheduled"))
+            continue;
+        const char *message = field_peek(c, "message", NULL);
+        if (!str_eq(field_peek(c, "status", NULL), "False") ||
+            (message && strstr(message, o->text)))
+            return NULL;
+        return json_pack("{s:{s:s, s:s}, s:{s:[{s:s, s:s, s:s, s:s}]}}", "metadata", "uid", o->uid,
+                         "resourceVersion", version, "status", "conditions", "type", "PodScheduled",
+                         "status", "False", "reason", gated ? "SchedulingGated" : "Unschedulable",
+                         "message", o->text);
+    }
+    return NULL;
+}
+
+/* Newer words for the pod go in its place. */
+static bool tell_again(struct flight *f, const struct client_reply *reply)
+{
+    return !map_get(&f->writer->untold, f->order->uid) && try_again(f, reply);
+}
+
+static void tell_done(struct flight *f, const struct client_reply *reply)
+{
+    if (tell_again(f, reply))
+        return;
+    if (!reply->error && reply->status == 409 && !f->conflicted) {
+        f->conflicted = true; /* it may be a label, or a newer word */
+        tell_send(f);
+        return;
+    }
+    note_pod_status(f->writer, reply);
+    flight_end(f);
+}
+
+static void tell_read(struct flight *f, const struct client_reply *reply)
+{
+    const struct order *o = f->order;
+    if (tell_again(f, reply))
+        return;
+    cleanup_json json_t *pod =
+        client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
+    bool waits = pod && str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid) &&
+                 !field_peek(pod, "spec", "nodeName", NULL);
+    cleanup_json json_t *patch = waits ? told(pod, o) : NULL;
+    if (!patch) {
+        flight_end(f);
+        return;
+    }
+    cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
+    patch_pod(f, POD_STATUS, "application/strategic-merge-patch+json", text, tell_done);
+}
+
+void tell_send(struct flight *f)
+{
+    get_pod(f, tell_read);
+}

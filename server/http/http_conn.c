@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <sys/socket.h>
+
+#include "server/http/http_inner.h"
+
+void conns_init(struct conns *c, usec_t request_timeout, size_t limit)
+{
+    pthread_mutex_init(&c->lock, NULL);
+    list_init(&c->timed);
+    list_init(&c->idle);
+    c->count = c->leaving = 0;
+    c->cut = 0;
+    c->request_timeout = request_timeout;
+    c->limit = limit;
+}
+
+void conns_done(struct conns *c)
+{
+    pthread_mutex_destroy(&c->lock);
+}
+
+/* With the lock held. */
+static void place(struct conns *c, struct conn *conn, enum conn_stage stage)
+{
+    list_remove(&conn->link);
+    if (conn->stage == CONN_CUT)
+        return; /* nothing brings it back */
+    conn->stage = stage;
+    if (stage == CONN_WORK)
+        return;
+    bool idle = stage == CONN_IDLE;
+    conn->deadline = usec_now() + (idle ? CONN_IDLE_SECONDS * USEC_PER_SEC : c->request_timeout);
+    list_push(idle ? &c->idle : &c->timed, &conn->link);
+}
+
+/* With the lock held, so the library cannot close a socket and the system give its number to
+ * somebody else meanwhile: it calls conn_close() first. */
+static void cut(struct conns *c, struct conn *conn)
+{
+    list_remove(&conn->link);
+    conn->stage = CONN_CUT;
+    c->cut++;
+    c->leaving++;
+    shutdown(conn->fd, SHUT_RDWR);
+}
+
+/* Those with a request that is ours to answer are never cut: they are in no list. */
+static void make_room(struct conns *c)
+{
+    struct list *from = list_empty(&c->idle) ? &c->timed : &c->idle;
+    if (c->count - c->leaving > c->limit && !list_empty(from))
+        cut(c, CONTAINER_OF(from->next, struct conn, link));
+}
+
+struct conn *conn_open(struct conns *c, int fd)
+{
+    struct conn *conn = xcalloc(1, sizeof *conn);
+    conn->fd = fd;
+    list_init(&conn->link);
+    pthread_mutex_lock(&c->lock);
+    c->count++;
+    make_room(c);
+    place(c, conn, CONN_HEADERS);
+    pthread_mutex_unlock(&c->lock);
+    return conn;
+}
+
+void conn_close(struct conns *c, struct conn *conn)
+{
+    pthread_mutex_lock(&c->lock);
+    c->count--;
+    c->leaving -= conn->stage == CONN_CUT;
+    list_remove(&conn->link);
+    pthread_mutex_unlock(&c->lock);
+    free(conn);
+}
+
+void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage)
+{
+    pthread_mutex_lock(&c->lock);
+    place(c, conn, stage);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void cut_overdue(struct conns *c, struct list *list, usec_t now)
+{
+    while (!list_empty(list)) {
+        struct conn *conn = CONTAINER_OF(list->next, struct conn, link);
+        if (conn->deadline > now)
+            return;
+        cut(c, conn);
+    }
+}
+
+void http_sweep(struct http *h, usec_t now)
+{
+    struct conns *c = &h->conns;
+    pthread_mutex_lock(&c->lock);
+    cut_overdue(c, &c->timed, now);
+    cut_overdue(c, &c->idle, now);
+    pthread_mutex_unlock(&c->lock);
+}
+
+void http_stats(struct http *h, struct http_stats *ret)
+{
+    struct conns *c = &h->conns;
+    pthread_mutex_lock(&c->lock);
+    *ret = (struct http_stats){.connections = c->count, .cut = c->cut};
+    pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/recording/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+/* Lines are put together for so long, or until there are so many bytes. */
+#define GATHER_TIME  (200 * USEC_PER_MSEC)
+#define GATHER_BYTES ((size_t)1 << 20)
+/* A line that was longer does not keep its memory. */
+#define KEEP_BYTES ((size_t)4 << 20)
+
+struct recorder {
+    char *path;
+    int fd;
+    pthread_t thread;
+    /* owned by the core thread */
+    struct record_names names;
+    struct buf line;
+    int64_t size, limit; /* bytes given to the thread, at most */
+    size_t backlog;
+    bool ended; /* nothing more is recorded */
+    /* shared */
+    pthread_mutex_t lock;
+    pthread_cond_t some;
+    struct buf waiting;
+    bool closing;
+    bool failed; /* the disk took no more; the thread has said so */
+};
+
+/* ---- the thread ---- */
+
+static int write_all(int fd, const struct buf *b)
+{
+    for (size_t done = 0; done < b->len;) {
+        ssize_t n = write(fd, b->data + done, b->len - done);
+        if (n < 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return 0;
+}
+
+static struct timespec deadline_after(usec_t usec)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    int64_t nsec = t.tv_nsec + usec * 1000;
+    return (struct timespec){t.tv_sec + nsec / 1000000000, nsec % 1000000000};
+}
+
+/* With the lock held: waits until there is something worth writing. */
+static void gather(struct recorder *r)
+{
+    while (!r->waiting.len && !r->closing)
+        pthread_cond_wait(&r->some, &r->lock);
+    struct timespec until = deadline_after(GATHER_TIME);
+    while (r->waiting.len < GATHER_BYTES && !r->closing &&
+           pthread_cond_timedwait(&r->some, &r->lock, &until) == 0)
+        ;
+}
+
+static void *run(void *arg)
+{
+    struct recorder *r = arg;
+    bool closing = false;
+    while (!closing) {
+        pthread_mutex_lock(&r->lock);
+        gather(r);
+        struct buf b = r->waiting;
+        r->waiting = (struct buf)BUF_INIT;
+        closing = r->closing;
+        bool failed = r->failed;
+        pthread_mutex_unlock(&r->lock);
+        if (!failed && write_all(r->fd, &b) < 0) {
+            log_error("the recording ends: it cannot be written", "file", r->path, "error",
+                      strerror(errno), NULL);
+            pthread_mutex_lock(&r->lock);
+            r->failed = true;
+            pthread_mutex_unlock(&r->lock);
+        }
+        buf_done(&b);
+    }
+    return NULL;
+}
+
+/* ---- the core thread ---- */
+
+enum taken { TAKEN, TOO_SLOW, DISK_FAILED };
+
+static enum taken give(struct recorder *r, const struct buf *b, size_t backlog)
+{
+    enum taken taken = TAKEN;
+    pthread_mutex_lock(&r->lock);
+    if (r->failed)
+        taken = DISK_FAILED;
+    else if (r->waiting.len + b->len > backlog)
+        taken = TOO_SLOW;
+    else
+        buf_append(&r->waiting, b->data, b->len);
+    if (taken == TAKEN && (r->waiting.len == b->len || r->waiting.len >= GATHER_BYTES))
+        pthread_cond_signal(&r->some);
+    pthread_mutex_unlock(&r->lock);
+    r->size += taken == TAKEN ? (int64_t)b->len : 0;
+    return taken;
+}
+
+/* The reason is the recording's last line, always taken. */
+static void put_end(struct recorder *r, const char *why)
+{
+    cleanup_buf struct buf line = BUF_INIT;
+    record_put_end(why, &line);
+    give(r, &line, SIZE_MAX);
+    r->ended = true;
+}
+
+static void end_early(struct recorder *r, const char *why)
+{
+    log_warning("the recording ends", "file", r->path, "because", why, "bytes", log_int(r->size),
+                NULL);
+    put_end(r, why);
+}
+
+void recorder_events(struct recorder *r, usec_t now, const struct gang_event *events, size_t n)
+{
+    struct err err;
+    if (r->ended)
+        return;
+    if (r->line.cap > KEEP_BYTES)
+        buf_done(&r->line);
+    buf_clear(&r->line);
+    if (record_put_events(&r->names, now, events, n, &r->line, &err) < 0)
+        end_early(r, err.text);
+}
+
+void recorder_effects(struct recorder *r, const struct gang_effect *effects, size_t n)
+{
+    if (r->ended)
+        return;
+    record_put_effects(effects, n, &r->line);
+    if (r->size + (int64_t)r->line.len > r->limit) {
+        end_early(r, "it has reached its size limit (--record-limit)");
+        return;
+    }
+    enum taken taken = give(r, &r->line, r->backlog);
+    if (taken == TOO_SLOW)
+        end_early(r, "the disk is slower than what is recorded");
+    r->ended |= taken == DISK_FAILED;
+}
+
+/* ---- making ---- */
+
+static int open_file(const char *path, struct err *err)
+{
+    struct stat st;
+    if (stat(path, &st) == 0) {
+        cleanup_free char *old = xasprintf("%s.old", path);
+        if (!S_ISREG(st.st_mode))
+            return err_set(err, ERR_INVALID, "%s is no file: name one to be written", path);
+        if (st.st_size > 0 && rename(path, old) < 0)
+            return err_errno(err, "%s cannot be kept as %s", path, old);
+    }
+    int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+    return fd < 0 ? err_errno(err, "%s cannot be written", path) : fd;
+}
+
+static int start_thread(struct recorder *r, struct err *err)
+{
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->some, &attr);
+    pthread_condattr_destroy(&attr);
+    errno = pthread_create(&r->thread, NULL, run, r);
+    if (errno)
+        return err_errno(err, "start the recorder's thread");
+    pthread_setname_np(r->thread, "recorder"); /* what top and perf show */
+    return 0;
+}
+
+static struct recorder *free_recorder(struct recorder *r)
+{
+    close(r->fd);
+    pthread_cond_destroy(&r->some);
+    pthread_mutex_destroy(&r->lock);
+    record_names_done(&r->names);
+    buf_done(&r->line);
+    buf_done(&r->waiting);
+    free(r->path);
+    free(r);
+    return NULL;
+}
+
+struct recorder *recorder_open(const struct recorder_options *options,
+                               const struct gang_config *config, struct err *err)
+{
+    int fd = open_file(options->path, err);
+    if (fd < 0)
+        return NULL;
+    struct recorder *r = xcalloc(1, sizeof *r);
+    r->path = xstrdup(options->path);
+    r->fd = fd;
+    r->limit = options->limit;
+    r->backlog = options->backlog;
+    if (start_thread(r, err) < 0)
+        return free_recorder(r);
+    record_put_head(config, usec_now(), usec_wall(), &r->line);
+    give(r, &r->line, SIZE_MAX);
+    return r;
+}
+
+struct recorder *recorder_close(struct recorder *r)
+{
+    if (!r)
+        return NULL;
+    if (!r->ended)
+        put_end(r, "stopped");
+    pthread_mutex_lock(&r->lock);
+    r->closing = true;
+    pthread_cond_signal(&r->some);
+    pthread_mutex_unlock(&r->lock);
+    pthread_join(r->thread, NULL);
+    return free_recorder(r);
+}

@@ -1,0 +1,535 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The top of the built-in cluster: its operations, the core's effects, what watches show. Below it,
+ * lowest first, each calling only what stands before it:
+ *
+ *   builtin_clock      simulated time, and what is to happen when
+ *   builtin_store      objects as an API server keeps them
+ *   builtin_run        what happens to them: pods run, Jobs create pods
+ *   builtin_timetable  what the scenario does to them
+ *   builtin_cache      the driver's picture of nodes, and the filters of kube-scheduler
+ *   builtin_rules      those of them that look at other pods and at volumes
+ *   builtin_queue      kube-scheduler's queue
+ *   builtin_sched      the driver: kube-scheduler's scheduling and binding cycles
+ */
+#include "simulator/built_in_cluster.h"
+
+#include "base/log.h"
+#include "k8s/decode/decode.h"
+#include "k8s/dialect/dialect.h"
+#include "k8s/encoding/field.h"
+#include "simulator/controllers.h"
+#include "simulator/scheduler_cycle.h"
+#include "simulator/timetable.h"
+
+enum { MAX_EVENTS = 1000 };
+
+struct builtin {
+    struct cluster base;
+    struct cluster_sink sink;
+    struct scenario *scenario;
+    bool started;
+    struct sim_clock clock;
+    struct store store;
+    struct timetable timetable;
+    struct claims *claims;
+    struct sched sched;
+    json_t *events; /* the last ones */
+};
+
+/* ---- out to the core ---- */
+
+static void post(struct builtin *b, struct gang_event *ev)
+{
+    b->sink.post(b->sink.arg, ev);
+}
+
+static void post_gone(struct builtin *b, enum gang_event_kind kind, const json_t *json)
+{
+    struct gang_event ev = {.kind = kind};
+    cleanup_free char *group = manifest_group(json);
+    ev.gone.name = xstrdup(manifest_name(json));
+    if (kind != GANG_EV_NODE_GONE && kind != GANG_EV_CLASS_GONE)
+        ev.gone.ns = xstrdup(manifest_ns(json));
+    if (kind == GANG_EV_GROUP_GONE)
+        ev.gone.api_group = xstrdup(group);
+    post(b, &ev);
+}
+
+/* An object that cannot be decoded after a patch is not shown; it was checked when it came. */
+static void skipped(const struct err *err)
+{
+    log_warning("built-in cluster: object skipped", "why", err->text, NULL);
+}
+
+static void show_node(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_NODE_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_NODE_GONE, json);
+        sched_remove_node(&b->sched, manifest_name(json));
+        return;
+    }
+    ev.node = decode_node(json, &err);
+    if (!ev.node) {
+        skipped(&err);
+        return;
+    }
+    post(b, &ev);
+    sched_show_node(&b->sched, json);
+}
+
+static void note_owners(struct builtin *b, const struct gang_pod_facts *pod, const json_t *json)
+{
+    const struct gang_ref *ref = &pod->group;
+    struct object *o =
+        ref->name ? store_find(&b->store, KIND_POD_GROUP, ref->api_group, ref->ns, ref->name)
+                  : NULL;
+    if (o && !o->owners)
+        o->owners = dialect_owners(json);
+}
+
+static void show_pod(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_POD_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_POD_GONE, json);
+        sched_remove_pod(&b->sched, field_peek(json, "metadata", "uid", NULL));
+        return;
+    }
+    ev.pod = decode_pod(json, &err);
+    if (!ev.pod) {
+        skipped(&err);
+        return;
+    }
+    note_owners(b, ev.pod, json);
+    post(b, &ev);
+    sched_show_pod(&b->sched, json);
+}
+
+static void show_group(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_GROUP_GONE, json);
+        return;
+    }
+    cleanup_free char *group = manifest_group(json);
+    ev.group = decode_group(dialect_by_group(group), json, &err);
+    if (ev.group)
+        post(b, &ev);
+    else
+        skipped(&err);
+}
+
+static void show_claim(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    if (gone)
+        claims_gone(b->claims, manifest_ns(json), manifest_name(json));
+    else if (claims_set(b->claims, json, &err) < 0)
+        skipped(&err);
+    sched_claims_changed(&b->sched);
+}
+
+static void show_volume(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    if (gone)
+        claims_volume_gone(b->claims, manifest_name(json));
+    else if (claims_set_volume(b->claims, json, &err) < 0)
+        skipped(&err);
+    sched_claims_changed(&b->sched);
+}
+
+static void show_class(struct builtin *b, json_t *json, bool gone)
+{
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_CLASS_SET};
+    if (gone) {
+        post_gone(b, GANG_EV_CLASS_GONE, json);
+        return;
+    }
+    ev.class = decode_class(json, &err);
+    if (ev.class)
+        post(b, &ev);
+    else
+        skipped(&err);
+}
+
+static void show(struct builtin *b, enum manifest_kind kind, json_t *json, bool gone)
+{
+    static void (*const shows[KIND_MAX])(struct builtin *, json_t *, bool) = {
+        [KIND_NODE] = show_node,       [KIND_POD] = show_pod,
+        [KIND_POD_GROUP] = show_group, [KIND_PRIORITY_CLASS] = show_class,
+        [KIND_CLAIM] = show_claim,     [KIND_VOLUME] = show_volume,
+    };
+    if (shows[kind])
+        shows[kind](b, json, gone);
+}
+
+/* ---- effects ---- */
+
+static void post_result(struct builtin *b, enum gang_event_kind kind, const struct task *t,
+                        enum gang_outcome outcome, const char *node, const char *text)
+{
+    struct gang_event ev = {.kind = kind};
+    ev.result.uid = xstrdup(t->uid);
+    ev.result.node = xstrdup_null(node);
+    ev.result.text = xstrdup_null(text);
+    ev.result.outcome = outcome;
+    post(b, &ev);
+}
+
+/* Answers as the pods/binding subresource: source pkg/registry/core/pod/storage assignPod. */
+static void bind_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
+    cleanup_free char *text = NULL;
+    enum gang_outcome outcome = OUTCOME_UNCLEAR;
+    const char *node = o ? field_peek(o->json, "spec", "nodeName", NULL) : NULL;
+    if (!o) {
+        outcome = OUTCOME_REFUSED;
+        text = xasprintf("pods \"%s\" not found", t->name);
+    } else if (strcmp(o->uid, t->uid) != 0) {
+        outcome = OUTCOME_REFUSED;
+        text = xasprintf("the UID in the precondition (%s) does not match the UID in record (%s)",
+                         t->uid, o->uid);
+    } else if (field_peek(o->json, "metadata", "deletionTimestamp", NULL)) {
+        text = xasprintf("pod %s is being deleted, cannot be assigned to a host", t->name);
+    } else if (node) {
+        text = xasprintf("pod %s is already assigned to node \"%s\"", t->name, node);
+    } else {
+        outcome = OUTCOME_OK;
+        json_t *patch = json_pack("{s:{s:s}, s:{s:[{s:s, s:s}]}}", "spec", "nodeName", t->to,
+                                  "status", "conditions", "type", "PodScheduled", "status", "True");
+        store_patch(&b->store, o, patch);
+        run_bound(&b->store, o);
+    }
+    post_result(b, GANG_EV_BIND_DONE, t, outcome, t->to, text);
+}
+
+static void pod_read(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    const struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
+    if (!o || strcmp(o->uid, t->uid) != 0) {
+        post_result(b, GANG_EV_POD_READ, t, OUTCOME_REFUSED, NULL, "no such pod");
+        return;
+    }
+    const char *node = field_peek(o->json, "spec", "nodeName", NULL);
+    post_result(b, GANG_EV_POD_READ, t, node ? OUTCOME_OK : OUTCOME_UNBOUND, node, NULL);
+}
+
+static void nominate_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
+    if (!o || strcmp(o->uid, t->uid) != 0 ||
+        str_eq(field_peek(o->json, "status", "nominatedNodeName", NULL), t->to))
+        return;
+    json_t *patch = json_pack("{s:{s:o}}", "status", "nominatedNodeName",
+                              t->to ? json_string(t->to) : json_null());
+    store_patch(&b->store, o, patch);
+}
+
+/* The nomination first. */
+static void ungate_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    if (t->to)
+        nominate_write(b, t);
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
+    if (!o || strcmp(o->uid, t->uid) != 0)
+        return;
+    json_t *left = json_array();
+    size_t i;
+    json_t *gate;
+    json_array_foreach(json_object_get(json_object_get(o->json, "spec"), "schedulingGates"), i,
+                       gate) if (!str_eq(field_peek(gate, "name", NULL), GANG_GATE))
+        json_array_append(left, gate);
+    json_t *patch = json_pack("{s:{s:o}}", "spec", "schedulingGates", left);
+    store_patch(&b->store, o, patch);
+}
+
+static void evict_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    struct object *o = store_find(&b->store, KIND_POD, NULL, t->ns, t->name);
+    if (o && strcmp(o->uid, t->uid) == 0)
+        run_delete(&b->store, o);
+}
+
+/* Muster's words, where those of the last try are old. */
+static void tell_write(void *owner, struct task *t)
+{
+    struct builtin *b = owner;
+    struct object *o = store_pod(&b->store, t->uid);
+    if (!o || field_peek(o->json, "spec", "nodeName", NULL))
+        return;
+    bool gated =
+        json_array_size(json_object_get(json_object_get(o->json, "spec"), "schedulingGates")) > 0;
+    json_t *patch = json_pack("{s:{s:[{s:s, s:s, s:s, s:s}]}}", "status", "conditions", "type",
+                              "PodScheduled", "status", "False", "reason",
+                              gated ? "SchedulingGated" : "Unschedulable", "message", t->to);
+    store_patch(&b->store, o, patch);
+}
+
+static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t cost,
+                       sim_task_fn *run)
+{
+    struct task *t = sim_clock_at(&b->clock, b->clock.now + cost, run, b);
+    t->ns = xstrdup(e->pod.ns);
+    t->name = xstrdup(e->pod.name);
+    t->uid = xstrdup(e->pod.uid);
+    t->to = xstrdup_null(e->kind == GANG_TELL ? e->pod.text : e->pod.node);
+}
+
+/* Stored at once, so that the next status is computed from this one; shown after WATCH. */
+static void write_status(struct builtin *b, const struct gang_status *status)
+{
+    char stamp[32];
+    usec_t wall;
+    const struct dialect *d = dialect_of_objects(status->ref->api_group);
+    struct object *o = store_find(&b->store, KIND_POD_GROUP, status->ref->api_group,
+                                  status->ref->ns, status->ref->name);
+    if (!d || !o || time_parse(sim_clock_timestamp(&b->clock, stamp), &wall, NULL) < 0)
+        return;
+    json_t *patch = d->status(status, &(struct dialect_view){o->json, o->owners, wall});
+    if (patch)
+        store_patch(&b->store, o, patch);
+}
+
+static struct object *object_of_event(struct builtin *b, const struct gang_effect *e)
+{
+    if (strcmp(e->event.kind, "Pod") == 0)
+        return store_find(&b->store, KIND_POD, NULL, e->event.ns, e->event.name);
+    return store_find(&b->store, KIND_POD_GROUP, e->event.api_group, e->event.ns, e->event.name);
+}
+
+static void keep_event(struct builtin *b, const struct gang_effect *e)
+{
+    char stamp[32];
+    struct object *o = object_of_event(b, e);
+    json_t *event = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "time",
+                              sim_clock_timestamp(&b->clock, stamp), "kind", e->event.kind,
+                              "namespace", e->event.ns, "name", e->event.name, "type",
+                              e->event.warning ? "Warning" : "Normal", "reason", e->event.reason,
+                              "message", e->event.message);
+    if (event)
+        json_array_append_new(b->events, event);
+    if (json_array_size(b->events) > MAX_EVENTS)
+        json_array_remove(b->events, 0);
+    if (!o)
+        return;
+    cleanup_free char *text = xasprintf("%s: %s", e->event.reason, e->event.message);
+    store_tell(&b->store, BUILTIN_EVENT, o, NULL, text);
+}
+
+/* ---- the operations ---- */
+
+static struct builtin *of(const struct cluster *c)
+{
+    return CONTAINER_OF((struct cluster *)(uintptr_t)c, struct builtin, base);
+}
+
+static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effect *e)
+{
+    struct builtin *b = of(c);
+    b->clock.now = now;
+    switch (e->kind) {
+    case GANG_BIND:
+        pod_effect(b, e, COST_WRITE, bind_write);
+        break;
+    case GANG_READ_POD:
+        pod_effect(b, e, COST_READ, pod_read);
+        break;
+    case GANG_NOMINATE:
+        pod_effect(b, e, COST_WRITE, nominate_write);
+        break;
+    case GANG_UNGATE:
+        pod_effect(b, e, e->pod.node ? 2 * COST_WRITE : COST_WRITE, ungate_write);
+        break;
+    case GANG_EVICT:
+        pod_effect(b, e, COST_WRITE, evict_write);
+        break;
+    case GANG_TELL:
+        pod_effect(b, e, COST_WRITE, tell_write);
+        break;
+    case GANG_STATUS:
+        write_status(b, &e->status);
+        break;
+    case GANG_EVENT:
+        keep_event(b, e);
+        break;
+    case GANG_REPLY_FILTER:
+    case GANG_REPLY_PRIORITIZE:
+    case GANG_REPLY_PREEMPT:
+    case GANG_REPLY_BIND:
+        sched_reply(&b->sched, e);
+        break;
+    case GANG_EFFECT_MAX:
+        break;
+    }
+}
+
+/* The classes that every API server has. */
+static void show_system_classes(struct builtin *b)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(store_system_classes); i++) {
+        struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = gang_class_facts_new()};
+        ev.class->name = xstrdup(store_system_classes[i].name);
+        ev.class->value = store_system_classes[i].value;
+        post(b, &ev);
+    }
+}
+
+/* Runs what is due, and shows the changes of objects. */
+static void run_due(struct builtin *b, usec_t until)
+{
+    for (struct task *t; (t = sim_clock_due(&b->clock, until)) != NULL; sim_task_free(t)) {
+        if (t->run)
+            t->run(t->owner, t);
+        else
+            show(b, (enum manifest_kind)t->id, t->json, t->n != 0);
+    }
+}
+
+/* What there is from the start is shown as a list shows it: before anything else happens. */
+static void list_objects(struct builtin *b)
+{
+    b->store.listing = true;
+    for (size_t i = 0; i < json_array_size(b->scenario->objects); i++) {
+        run_create(&b->store, json_deep_copy(json_array_get(b->scenario->objects, i)));
+        run_due(b, STORE_LISTED);
+    }
+    b->store.listing = false;
+}
+
+static void start(struct builtin *b)
+{
+    b->started = true;
+    b->clock.origin = b->clock.now;
+    if (b->clock.wall < 0)
+        b->clock.wall = usec_wall();
+    show_system_classes(b);
+    list_objects(b);
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    post(b, &synced);
+    timetable_start(&b->timetable);
+}
+
+static void builtin_advance(struct cluster *c, usec_t now)
+{
+    struct builtin *b = of(c);
+    b->clock.now = now;
+    if (sched_asks(&b->sched))
+        return; /* its reply comes first: the call borrows from what may change now */
+    if (!b->started)
+        start(b);
+    run_due(b, now);
+    sched_advance(&b->sched);
+}
+
+static usec_t builtin_next(const struct cluster *c)
+{
+    const struct builtin *b = of(c);
+    if (!b->started)
+        return 0;
+    if (sched_asks(&b->sched))
+        return USEC_NEVER;
+    usec_t sched = sched_next(&b->sched), task = sim_clock_next(&b->clock);
+    return task < sched ? task : sched;
+}
+
+static void builtin_close(struct cluster *c, usec_t deadline)
+{
+    (void)deadline; /* no writes are under way */
+    struct builtin *b = of(c);
+    sim_clock_done(&b->clock);
+    sched_done(&b->sched);
+    claims_free(b->claims);
+    store_done(&b->store);
+    json_decref(b->events);
+    scenario_free(b->scenario);
+    free(b);
+}
+
+static const struct cluster_ops builtin_ops = {
+    .apply = builtin_apply,
+    .advance = builtin_advance,
+    .next = builtin_next,
+    .close = builtin_close,
+};
+
+struct cluster *builtin_cluster_new(struct scenario *scenario, const struct cluster_sink *sink,
+                                    usec_t wall)
+{
+    struct builtin *b = xcalloc(1, sizeof *b);
+    b->base.ops = &builtin_ops;
+    b->sink = *sink;
+    b->scenario = scenario;
+    b->clock.wall = wall;
+    b->store.clock = &b->clock;
+    b->timetable = (struct timetable){&b->store, scenario};
+    b->claims = claims_new(sink);
+    b->events = json_array();
+    sched_init(&b->sched, &b->store, b->claims, sink);
+    return &b->base;
+}
+
+int builtin_cluster_open(const char *path, const struct cluster_sink *sink, struct cluster **ret,
+                         struct err *err)
+{
+    struct scenario *s = scenario_load(path, err);
+    if (!s)
+        return -1;
+    *ret = builtin_cluster_new(s, sink, /* wall= */ -1);
+    return 0;
+}
+
+/* ---- looking on ---- */
+
+void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg)
+{
+    struct builtin *b = of(c);
+    b->store.watch = fn;
+    b->store.watch_arg = arg;
+}
+
+usec_t builtin_cluster_clock(const struct cluster *c, usec_t now)
+{
+    const struct builtin *b = of(c);
+    return b->started ? now - b->clock.origin : 0;
+}
+
+bool builtin_cluster_settled(const struct cluster *c)
+{
+    const struct builtin *b = of(c);
+    return b->started && sim_clock_next(&b->clock) == USEC_NEVER && sched_settled(&b->sched);
+}
+
+const json_t *builtin_cluster_object(const struct cluster *c, enum manifest_kind kind,
+                                     const char *api_group, const char *ns, const char *name)
+{
+    const struct object *o = store_find(&of(c)->store, kind, api_group, ns, name);
+    return o ? o->json : NULL;
+}
+
+void builtin_cluster_each(const struct cluster *c, enum manifest_kind kind, builtin_object_fn *fn,
+                          void *arg)
+{
+    map_for_each (e, &of(c)->store.objects[kind]) {
+        const struct object *o = e->value;
+        fn(arg, o->json);
+    }
+}
+
+const json_t *builtin_cluster_events(const struct cluster *c)
+{
+    return of(c)->events;
+}
