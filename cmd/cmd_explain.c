@@ -60,6 +60,16 @@ static const char *bare(const json_t *gang, const char *text)
     return n > 0 && strncmp(text, prefix, (size_t)n) == 0 ? text + n : text;
 }
 
+/* What muster has tried out, beside what it has counted. */
+static void put_more_nodes(const json_t *gang, struct buf *out)
+{
+    const json_t *more = json_object_get(gang, "moreNodes");
+    int64_t n = ask_number(more, "nodes");
+    if (more)
+        buf_printf(out, "would fit:  with %" PRId64 " more node%s like %s\n", n, n == 1 ? "" : "s",
+                   ask_text(more, "like"));
+}
+
 static void put_head(const json_t *gang, struct buf *out)
 {
     const json_t *reason = json_object_get(gang, "reason");
@@ -72,6 +82,7 @@ static void put_head(const json_t *gang, struct buf *out)
     buf_putc(out, '\n');
     if (*help)
         buf_printf(out, "would help: %s\n", help);
+    put_more_nodes(gang, out);
     if (!json_is_true(json_object_get(gang, "known")))
         buf_puts(out, "there is no PodGroup object of this name\n");
     if (!str_eq(root, ask_text(gang, "name")))
@@ -288,7 +299,7 @@ static void put_waiting(const json_t *gang, struct buf *out)
 
 static void put_holders(const json_t *gang, struct buf *out)
 {
-    static const char *const heads[] = {"AMOUNT", "PODS", "WHO", "RESERVED"};
+    static const char *const heads[] = {"AMOUNT", "PODS", "WHO", "RESERVED", "IF IT ENDED"};
     const json_t *holders = json_object_get(gang, "holders");
     const char *resource = ask_text(holders, "resource");
     cleanup_free char *title = xasprintf("Who has %s on nodes that pass", resource);
@@ -306,11 +317,13 @@ static void put_holders(const json_t *gang, struct buf *out)
             add_amount(&t, resource, ask_number(h, "reserved"));
         else
             table_add(&t, "");
+        table_add(&t, json_is_true(json_object_get(h, "enough")) ? "the gang fits" : "");
     }
     if (ask_number(holders, "others")) {
         add_amount(&t, resource, ask_number(holders, "othersAmount"));
         add_number(&t, holders, "others");
         table_add(&t, "others");
+        table_add(&t, "");
         table_add(&t, "");
     }
     end(&t, out, title);

@@ -226,13 +226,17 @@ struct gang_explained_pod {
     const char *pinned; /* the node that its volumes are prepared for; NULL: none */
 };
 
+/* Of a question that may be too costly to ask. */
+enum gang_answer { GANG_NOT_ASKED, GANG_NO, GANG_YES };
+
 /* Who has a resource on nodes that pass: a gang with all its pods there, or an ordinary pod. */
 struct gang_explained_holder {
     const struct gang_ref *gang;      /* NULL: */
     const struct gang_pod_facts *pod; /* an ordinary pod */
     int pods;
     int64_t amount;
-    int64_t reserved; /* of amount: for slots */
+    int64_t reserved;        /* of amount: for slots */
+    enum gang_answer enough; /* if it ended, there would be room */
 };
 
 struct gang_explained {
@@ -253,9 +257,12 @@ struct gang_explained {
     size_t n_others; /* holders beyond those */
     bool partly;     /* holders were counted on some of the nodes only */
     int64_t others_amount;
+    int more_nodes;   /* so many nodes more would do, as a trial shows; 0: not found out */
+    const char *like; /* each like this one */
 };
-/* False: there is no such gang. Else the caller calls gang_explained_done(). */
-bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
+/* False: there is no such gang. Else the caller calls gang_explained_done(). What would help is
+ * tried out in the core, which is as before when this returns. */
+bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
                        struct gang_explained *ret);
 void gang_explained_done(struct gang_explained *explained);
 

@@ -95,6 +95,11 @@ void marks_resume(struct gang_core *core)
     core->marks.paused = false;
 }
 
+void node_changed_at(struct node *node, uint64_t clock)
+{
+    node->marks.changed = clock;
+}
+
 void node_is_new(const struct gang_core *core, struct node *node)
 {
     node->marks.freed = node->marks.changed = core->marks.clock;

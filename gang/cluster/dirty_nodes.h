@@ -24,6 +24,8 @@ void node_stir(struct gang_core *core, struct node *node);
 /* What happens until marks_resume() is a trial, and stirs nothing. */
 void marks_pause(struct gang_core *core);
 void marks_resume(struct gang_core *core);
+/* For a trial: what kube-scheduler refused before that goes no more. */
+void node_changed_at(struct node *node, uint64_t clock);
 /* Nobody has refused it yet. */
 void node_is_new(const struct gang_core *core, struct node *node);
 /* Something charged or reserved there is gone: a deleted node may be bare now, see nodes_sweep().

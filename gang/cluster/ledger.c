@@ -192,7 +192,8 @@ void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enu
 
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
 {
-    struct charge_place was = {pod->node, pod->charge, pod->in_node.next};
+    struct charge_place was = {pod->node, pod->charge, pod->in_node.next, pod->node->marks.changed};
+    node_changed_at(pod->node, core->marks.clock + 1);
     use(core, pod->node, pod->shape, -1);
     list_remove(&pod->in_node);
     pod->node->n_pods--;
@@ -210,6 +211,7 @@ void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_p
     list_push(was->before, &pod->in_node);
     pod->node->n_pods++;
     node_joined(core, pod->node, pod->shape, 1);
+    node_changed_at(pod->node, was->changed);
 }
 
 void charge_stands(struct pod *pod)

@@ -50,6 +50,7 @@ struct charge_place {
     struct node *node;
     enum charge how;
     struct list *before;
+    uint64_t changed; /* node->marks.changed */
 };
 struct charge_place charge_lift(struct gang_core *core, struct pod *pod);
 void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_place *was);

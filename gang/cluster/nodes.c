@@ -70,11 +70,11 @@ struct node *node_get(struct gang_core *core, const char *name)
 
 struct node *node_imagine(struct gang_core *core, const struct node *like)
 {
-    char *name = xasprintf("%s (one more)", like->name);
+    size_t number = core->n_ids;
+    char *name = xasprintf("%s-%zu", like->name, number);
     while (node_by_name(core, name)) {
-        char *longer = xasprintf("%s'", name);
         free(name);
-        name = longer;
+        name = xasprintf("%s-%zu", like->name, ++number);
     }
     struct node *node = node_make(core, name);
     node->facts = like->facts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * explain.c - why a gang is where it is: what the nodes say to its members, who holds what they
- * lack, how far its minimums are met. Looks and changes nothing.
+ * lack, how far its minimums are met, what would make room for it.
  */
 #include "gang/cluster/inter_pod.h"
 #include "gang/cluster/ledger.h"
@@ -15,6 +15,7 @@
 #include "gang/podgroup/pod_groups.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/step/view.h"
+#include "gang/step/what_if.h"
 
 #define UNITS_MAX   64
 #define SHAPES_MAX  16
@@ -353,9 +354,8 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
     x->held = core->resources.names[resource];
 }
 
-/* Of the shape that is furthest from having room. */
-static void find_holders(const struct gang_core *core, struct gang_explained *x,
-                         const struct kind *kinds)
+/* The one that is furthest from having room; -1: nothing is short. */
+static int worst_shape(const struct gang_explained *x)
 {
     int worst = -1;
     for (size_t i = 0; i < x->n_shapes; i++) {
@@ -364,8 +364,67 @@ static void find_holders(const struct gang_core *core, struct gang_explained *x,
             (worst < 0 || lack > x->shapes[worst].pods - x->shapes[worst].fit))
             worst = (int)i;
     }
-    if (worst >= 0)
-        explain_holders(core, x, &kinds[worst], resource_find(core, x->shapes[worst].resource));
+    return worst;
+}
+
+/* ---- what would make room ---- */
+
+/* How many pods of the shape an empty node holds. */
+static int64_t holds_empty(const struct node *node, const struct shape *shape)
+{
+    int64_t fit = shape->alone ? 1 : INT32_MAX;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        int64_t n =
+            amount_of(&node->allocatable, shape->needs[i].resource) / shape->needs[i].amount;
+        fit = n < fit ? n : fit;
+    }
+    return fit;
+}
+
+static bool is_better_kind(const struct node *node, int64_t holds, const struct node *best,
+                           int64_t best_holds)
+{
+    return holds > best_holds ||
+           (best && holds == best_holds && strcmp(node->name, best->name) < 0);
+}
+
+/* The node that passes and holds most of them when it is empty, the first by name; NULL: none. */
+static const struct node *best_kind(const struct gang_core *core, const struct kind *kind,
+                                    int64_t *ret_holds)
+{
+    const struct node *best = NULL;
+    *ret_holds = 0;
+    for (size_t i = 0; i < kind->end; i++) {
+        const struct node *node = core->by_id[i];
+        bool passes = node && node->facts && !shape_refusal(kind->shape, node);
+        int64_t holds = passes ? holds_empty(node, kind->shape) : 0;
+        if (holds && is_better_kind(node, holds, best, *ret_holds)) {
+            *ret_holds = holds;
+            best = node;
+        }
+    }
+    return best;
+}
+
+/* More nodes, or the end of one of those that have what is short. */
+static void explain_help(struct gang_core *core, struct gang *gang, struct gang_explained *x,
+                         int worst, const struct kind *kinds)
+{
+    struct what_if w;
+    int64_t holds;
+    if (!what_if_begin(&w, core, gang))
+        return;
+    const struct node *like = best_kind(core, &kinds[worst], &holds);
+    int64_t lack = x->shapes[worst].pods - x->shapes[worst].fit;
+    int64_t least = like ? (lack + holds - 1) / holds : 0;
+    if (like)
+        x->more_nodes = what_if_nodes(&w, like, least > 0 ? (int)least : 1);
+    x->like = x->more_nodes ? like->name : NULL;
+    for (size_t i = 0; i < x->n_holders; i++) {
+        struct gang_explained_holder *h = &x->holders[i];
+        h->enough = what_if_gone(&w, h->gang ? gang_find(core, h->gang) : NULL,
+                                 h->gang ? NULL : pod_by_uid(core, h->pod->uid));
+    }
 }
 
 /* ---- all of it ---- */
@@ -384,13 +443,13 @@ static int count_waiting(const struct gang_core *core)
     return n;
 }
 
-bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
+bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
                        struct gang_explained *ret)
 {
     const struct group *group = group_find(core, ref);
     if (!group)
         return false;
-    const struct gang *gang = group->gang;
+    struct gang *gang = group->gang;
     struct kind kinds[SHAPES_MAX];
     gang_count(core, gang);
     *ret = (struct gang_explained){
@@ -412,7 +471,11 @@ bool gang_core_explain(const struct gang_core *core, const struct gang_ref *ref,
         ret->mismatches += core->stats.mismatches[p];
     explain_unit(ret, gang->root, 0);
     explain_shapes(core, group, ret, kinds);
-    find_holders(core, ret, kinds);
+    int worst = worst_shape(ret);
+    if (worst >= 0) {
+        explain_holders(core, ret, &kinds[worst], resource_find(core, ret->shapes[worst].resource));
+        explain_help(core, gang, ret, worst, kinds);
+    }
     return true;
 }
 

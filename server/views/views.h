@@ -27,7 +27,7 @@ bool views_gang(struct gang_core *core, const struct history *history, const cha
 /* What there is instead of a gang that does not exist, as a sentence. */
 void views_no_gang(const struct gang_core *core, const char *ns, const char *name, struct buf *out);
 /* Why a gang is where it is, as members of its object. */
-void views_explain(const struct gang_core *core, const struct history *history,
+void views_explain(struct gang_core *core, const struct history *history,
                    const struct gang_ref *ref, usec_t now, usec_t wall, struct buf *out);
 
 #endif

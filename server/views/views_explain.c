@@ -113,6 +113,17 @@ static void put_holder(struct buf *out, const struct gang_explained_holder *h)
     json_put_text(out, "namespace", h->gang ? h->gang->ns : h->pod->ns);
     json_put_text(out, "name", h->gang ? h->gang->name : h->pod->name);
     put_figures(out, figures, ARRAY_SIZE(figures));
+    if (h->enough != GANG_NOT_ASKED)
+        json_put_flag(out, "enough", h->enough == GANG_YES);
+    buf_putc(out, '}');
+}
+
+static void put_more_nodes(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "moreNodes");
+    buf_putc(out, '{');
+    json_put_number(out, "nodes", x->more_nodes);
+    json_put_text(out, "like", x->like);
     buf_putc(out, '}');
 }
 
@@ -165,7 +176,7 @@ static void put_places(struct buf *out, const struct gang_explained *x)
     buf_putc(out, ']');
 }
 
-void views_explain(const struct gang_core *core, const struct history *history,
+void views_explain(struct gang_core *core, const struct history *history,
                    const struct gang_ref *ref, usec_t now, usec_t wall, struct buf *out)
 {
     struct gang_explained x;
@@ -188,6 +199,8 @@ void views_explain(const struct gang_core *core, const struct history *history,
     put_places(out, &x);
     if (x.held)
         put_holders(out, &x);
+    if (x.more_nodes)
+        put_more_nodes(out, &x);
     json_put_key(out, "events");
     history_json(history, &filter, out);
     gang_explained_done(&x);

@@ -101,7 +101,7 @@ func TestWhyAGangWaits(t *testing.T) {
 
 			shown := command(t, m, "explain", "ml/ddp", "--server", m.Ops)
 			for _, text := range []string{"ml/ddp is Waiting: " + reason, "would help:", "2 more nvidia.com/gpu",
-				"minMember 6", "pod ml/user", "ddp-0"} {
+				"minMember 6", "pod ml/user", "ddp-0", "with 1 more node like a", "the gang fits"} {
 				if !strings.Contains(shown, text) {
 					t.Errorf("muster explain does not say %q:\n%s", text, shown)
 				}

@@ -274,11 +274,56 @@ static void capacity_that_is_kept_is_told_on_both_sides(void **state)
     world_free(w);
 }
 
+/* 3 members of 2 GPUs; a has 3 free, b has 1. */
+static void what_would_make_room_is_tried_out(void **state)
+{
+    (void)state;
+    struct world *w = three_nodes();
+    world_pod_seen(w, "single", NULL, 1, "a", PHASE_RUNNING);
+    world_group(w, "other", 1);
+    world_pod_seen(w, "other-0", "other", 2, "b", PHASE_RUNNING);
+    world_pod_seen(w, "other-1", "other", 1, "b", PHASE_RUNNING);
+    world_group(w, "g", 3);
+    world_members(w, "g", 0, 3, 2);
+    struct gang_explained x = explain(w, "g");
+    assert_int_equal(x.more_nodes, 1);
+    assert_string_equal(x.like, "a");
+    assert_string_equal(x.holders[0].gang->name, "other");
+    assert_int_equal(x.holders[0].enough, GANG_YES);
+    assert_string_equal(x.holders[1].pod->name, "single");
+    assert_int_equal(x.holders[1].enough, GANG_NO);
+    gang_explained_done(&x);
+    world_free(w);
+}
+
+/* Each of 3 members is alone on its node: GPUs of one more node are enough by their number. */
+static void more_nodes_are_as_many_as_the_rules_ask_for(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "a", 8);
+    world_group(w, "g", 3);
+    for (int i = 0; i < 3; i++) {
+        cleanup_free char *name = xasprintf("g-%d", i);
+        struct gang_pod_facts *f = world_pod_facts(name, "g", 4);
+        f->host_ports = xcalloc(1, sizeof *f->host_ports);
+        f->host_ports[0] = (struct gang_port){NULL, xstrdup("TCP"), 80};
+        f->n_host_ports = 1;
+        world_pod_set(w, f);
+    }
+    struct gang_explained x = explain(w, "g");
+    assert_int_equal(x.more_nodes, 2);
+    gang_explained_done(&x);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gang_that_is_not_known_is_not_explained),
         cmocka_unit_test(what_is_short_is_named_and_who_has_it),
+        cmocka_unit_test(what_would_make_room_is_tried_out),
+        cmocka_unit_test(more_nodes_are_as_many_as_the_rules_ask_for),
         cmocka_unit_test(reservations_are_held_too),
         cmocka_unit_test(at_most_ten_holders_are_named),
         cmocka_unit_test(members_of_several_shapes_are_told_apart),

@@ -360,8 +360,9 @@ static void explain_tells_of_parts_holders_and_kept_capacity(void **state)
            "  worker    1        1       0         0         0\n");
     expect(family, 0,
            "Who has nvidia.com/gpu on nodes that pass\n"
-           "AMOUNT   PODS   WHO\n"
-           "1        1      pod ml/single\n");
+           "AMOUNT   PODS   WHO             IF IT ENDED\n"
+           "1        1      pod ml/single   the gang fits\n");
+    expect(family, 0, "would fit:  with 1 more node like gpu-0\n");
     wait_until(family, "ml/family is BackedOff: ");
     expect(family, 0, "attempt     1 has failed, the next in ");
     assert_int_equal(end(&s, SIGTERM), 0);

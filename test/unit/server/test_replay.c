@@ -291,7 +291,7 @@ static void look_at_member(void *arg, const struct gang_member_view *v)
 }
 
 struct looking {
-    const struct gang_core *core;
+    struct gang_core *core;
     int members;
 };
 
