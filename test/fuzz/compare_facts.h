@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * facts.h - facts as text (that of recordings), to compare them.
+ * compare_facts.h - facts as text (that of recordings), to compare them.
  */
-#ifndef MUSTER_TEST_FUZZ_FACTS_H
-#define MUSTER_TEST_FUZZ_FACTS_H
+#ifndef MUSTER_TEST_FUZZ_COMPARE_FACTS_H
+#define MUSTER_TEST_FUZZ_COMPARE_FACTS_H
 
 #include "gang/event.h"
 #include "test/fuzz/fuzz.h"

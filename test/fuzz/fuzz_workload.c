@@ -6,13 +6,13 @@
  * The PodGroup of each dialect that has objects can be read by that dialect, without a complaint;
  * the patch that makes it what it is already is none; the pod with its link is in it.
  */
-#include "workload/workload.h"
 #include "base/json_mend.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/field.h"
 #include "k8s/grouper/made.h"
 #include "test/fuzz/fuzz.h"
+#include "workload/workload.h"
 
 static char kai[] = "kai-scheduler", volcano[] = "volcano", home[] = "scheduling.run.ai";
 static char *schedulers[] = {kai, volcano};

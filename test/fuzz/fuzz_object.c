@@ -12,7 +12,7 @@
 #include "k8s/encoding/field.h"
 #include "k8s/list_watch/claim_volumes.h"
 #include "test/fuzz/bed.h"
-#include "test/fuzz/facts.h"
+#include "test/fuzz/compare_facts.h"
 
 #define MOST_OBJECTS 16
 

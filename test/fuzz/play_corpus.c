@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * replay.c - main() of a fuzz target without libFuzzer: runs it over files and folders.
+ * play_corpus.c - main() of a fuzz target without libFuzzer: runs it over files and folders.
  *
  *     fuzz_quantity test/fuzz/corpus/quantity
  */

@@ -6,10 +6,10 @@
  * Whatever is read is a tree that can be written as JSON, and that JSON is the same object: the
  * decoders make the same facts of both. A list gives the same items however it ends.
  */
-#include "k8s/encoding/proto.h"
 #include "k8s/decode/decode.h"
+#include "k8s/encoding/proto.h"
 #include "test/fuzz/bed.h"
-#include "test/fuzz/facts.h"
+#include "test/fuzz/compare_facts.h"
 
 static const struct kind {
     char letter;

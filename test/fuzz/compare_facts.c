@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "test/fuzz/facts.h"
+#include "test/fuzz/compare_facts.h"
 
 #include "server/recording/record.h"
 

@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154 # root and logs are those of ./dev
-# test/fuzz/run.sh - `./dev fuzz`; ./dev sources this file.
+# test/fuzz/fuzz.sh - `./dev fuzz`; ./dev sources this file.
 #
 # Files in build/fuzz:
 #   corpus/TARGET    inputs that reach something new; kept, so that the next run goes on from there
