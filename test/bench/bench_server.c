@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * server.c - what a filter call costs muster's server, beside what jansson alone needs to parse the
- * same bytes (P05).
+ * bench_server.c - what a filter call costs muster's server, beside what jansson alone needs to
+ * parse the same bytes (P05).
  *
  *   bench_server [NODES]        default 5,000
  *

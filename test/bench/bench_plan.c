@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * plan.c - what planning costs, beside one plain pass of the predicates over the same nodes.
+ * bench_plan.c - what planning costs, beside one plain pass of the predicates over the same nodes.
  *
  *   bench_plan [NODES]            default 5,000
  *   bench_plan growth [NODES]     only the curves
