@@ -8,8 +8,9 @@
  *      (oracle.h). The first violation calls m->fail and does not return.
  *   3. model_end() stops the core: every call must be answered. model_free().
  *
- * The files: model.c steps the core and carries out what it asks; facts.c makes facts of the truth;
- * objects.c is what happens to objects; sched.c is kube-scheduler; life.c is time, death and calm.
+ * The files: model.c steps the core and carries out what it asks; make_facts.c makes facts of the
+ * truth; api_objects.c is what happens to objects; sched.c is kube-scheduler; life.c is time, death
+ * and calm.
  * Everything is owned by the model; one thread.
  */
 #ifndef MUSTER_TEST_PROP_MODEL_H
@@ -204,7 +205,7 @@ struct gang_config model_config(const struct model *m);
 void model_start_core(struct model *m);
 struct call *call_of(struct model *m, uint64_t id);
 
-/* ---- facts.c ---- */
+/* ---- make_facts.c ---- */
 const char *node_name(int n);
 int node_number(const char *name);
 char *pod_uid(const struct model *m, int p);
@@ -217,7 +218,7 @@ struct gang_class_facts *facts_class(const struct model *m, int k);
 struct gang_claim_facts *facts_claim(const struct model *m, int c);
 struct gang_ref facts_ref(int g);
 
-/* ---- objects.c ---- */
+/* ---- api_objects.c ---- */
 bool pod_finished(const struct pod_truth *t);
 static inline int pod_group(const struct pod_truth *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * main.c - test_prop: scenario files, or seeds, against the core.
+ * test_prop.c - scenario files, or seeds, against the core.
  */
 #include <fcntl.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * objects.c - what happens to the objects of the API server, and what the watch shows of it.
+ * api_objects.c - what happens to the objects of the API server, and what the watch shows of it.
  */
 #include "test/prop/family.h"
 #include "test/prop/oracle.h"
