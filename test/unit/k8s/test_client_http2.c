@@ -4,8 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "api_fixture.h"
 #include "fake_http2.h"
-#include "fixture.h"
 
 struct fixture {
     struct fake_http2 *server;

@@ -6,8 +6,8 @@
 #ifndef MUSTER_TEST_WATCH_FIXTURE_H
 #define MUSTER_TEST_WATCH_FIXTURE_H
 
+#include "api_fixture.h"
 #include "capture.h"
-#include "fixture.h"
 #include "k8s/encoding/field.h"
 #include "k8s/list_watch/watch.h"
 

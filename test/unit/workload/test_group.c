@@ -4,9 +4,9 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "fixture.h"
 #include "k8s/encoding/field.h"
 #include "workload/kinds.h"
+#include "workload_fixture.h"
 
 #define POD_OF(kind) /* a pod of kai-scheduler and its reference to an owner */                    \
     "{metadata: {name: p, uid: pu, namespace: ml, ownerReferences: [{apiVersion: example.com/v1, " \

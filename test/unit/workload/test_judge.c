@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose pods get a PodGroup: schedulers, namespaces, words, links that are there already. */
-#include "fixture.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/field.h"
+#include "workload_fixture.h"
 
 static const char *const verdicts[] = {
     [WORKLOAD_NO] = "no", [WORKLOAD_MAKE] = "make", [WORKLOAD_OWNER] = "owner"};

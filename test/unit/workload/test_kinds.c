@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/map.h"
-#include "fixture.h"
 #include "workload/kinds.h"
+#include "workload_fixture.h"
 
 #define FOLDER "test/unit/workload/kinds"
 

@@ -9,10 +9,10 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "fixture.h"
 #include "k8s/encoding/field.h"
 #include "k8s/encoding/yaml.h"
 #include "workload/kinds.h"
+#include "workload_fixture.h"
 
 #define FOLDER "test/unit/workload/kinds"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The way up. */
-#include "fixture.h"
 #include "k8s/encoding/field.h"
+#include "workload_fixture.h"
 
 static const struct {
     const char *object, *owner; /* NULL: none */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pod asks for, times a number, as minResources says it. */
 #include "base/buf.h"
-#include "fixture.h"
 #include "k8s/encoding/field.h"
 #include "workload/kinds.h"
+#include "workload_fixture.h"
 
 static const struct {
     const char *what, *spec;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "fixture.h"
+#include "workload_fixture.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - chains of owners as YAML, and PodGroups as one line of words.
+ * workload_fixture.h - chains of owners as YAML, and PodGroups as one line of words.
  *
  * A file is a stream of documents: first the questions, then the chain, the pod first, the top
  * owner last:
@@ -17,8 +17,8 @@
  *
  * `gives` is what fixture_words() writes, "no PodGroup", or "error: " and the sentence.
  */
-#ifndef MUSTER_TEST_UNIT_WORKLOAD_FIXTURE_H
-#define MUSTER_TEST_UNIT_WORKLOAD_FIXTURE_H
+#ifndef MUSTER_TEST_WORKLOAD_FIXTURE_H
+#define MUSTER_TEST_WORKLOAD_FIXTURE_H
 
 #include "workload/workload.h"
 

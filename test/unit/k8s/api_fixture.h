@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fixture.h - what fixtures with a client before an API server that says what the test wants have
- * in common. Theirs are struct fixture (with `client`, `fd` and what was `heard`), set_up() and
- * tear_down().
+ * api_fixture.h - what fixtures with a client before an API server that says what the test wants
+ * have in common. Theirs are struct fixture (with `client`, `fd` and what was `heard`), set_up()
+ * and tear_down().
  */
-#ifndef MUSTER_TEST_FIXTURE_H
-#define MUSTER_TEST_FIXTURE_H
+#ifndef MUSTER_TEST_API_FIXTURE_H
+#define MUSTER_TEST_API_FIXTURE_H
 
 #include <setjmp.h>
 #include <stdarg.h>
