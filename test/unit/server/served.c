@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "k8s/decode/decode.h"
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 
 /* ---- a cluster that binds what it is told to ---- */
 

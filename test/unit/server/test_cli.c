@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "test/lib/raw_client.h"
 #include "test/unit/config/file.h"
-#include "test/unit/server/client.h"
 
 static const char *program;
 

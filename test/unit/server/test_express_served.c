@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 #include "test/unit/server/served.h"
 
 #define EXPRESS_TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_express, teardown)

@@ -17,7 +17,7 @@
 
 #include "base/mailbox.h"
 #include "server/http/http_inner.h"
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 
 #define BODY_LIMIT      (64 * 1024)
 #define REQUEST_TIMEOUT (USEC_PER_SEC)

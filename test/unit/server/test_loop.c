@@ -18,7 +18,7 @@
 #include "server/loop/core_config.h"
 #include "server/recording/record.h"
 #include "test/lib/cost.h"
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 
 /* Whole nodes, as kube-scheduler sends them with nodeCacheCapable: false. */
 #define WHOLE(name)                                                                                \

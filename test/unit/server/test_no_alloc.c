@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 
 struct MHD_Connection;
 

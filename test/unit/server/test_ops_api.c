@@ -13,7 +13,7 @@
 
 #include "cmd/ask.h"
 #include "server/views/views.h"
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 
 static void ops_show_what_there_is(void **state)
 {

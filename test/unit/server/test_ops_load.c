@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "test/lib/cost.h"
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 #include "test/unit/server/served.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * client.h - an HTTP client down to the byte, for tests: it can stop in the middle, go away, or
+ * raw_client.h - an HTTP client down to the byte, for tests: it can stop in the middle, go away, or
  * send what no library would. Blocking, with a time limit; a test that runs into it fails.
  */
-#ifndef MUSTER_TEST_UNIT_SERVER_CLIENT_H
-#define MUSTER_TEST_UNIT_SERVER_CLIENT_H
+#ifndef MUSTER_TEST_RAW_CLIENT_H
+#define MUSTER_TEST_RAW_CLIENT_H
 
 #include "base/buf.h"
 #include "base/usec.h"

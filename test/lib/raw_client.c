@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "test/unit/server/client.h"
+#include "test/lib/raw_client.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
