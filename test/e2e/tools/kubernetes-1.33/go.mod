@@ -1,4 +1,4 @@
-// Builds the Kubernetes v1.33.13 programs of the test bed; see tools.go.
+// Builds the Kubernetes v1.33.13 programs of the test bed; see kubernetes_1_33_tools.go.
 module muster.dev/e2e/tools/kubernetes-1.33
 
 go 1.26.0

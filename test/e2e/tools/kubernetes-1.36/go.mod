@@ -1,4 +1,4 @@
-// Builds the Kubernetes v1.36.3 programs of the test bed; see tools.go.
+// Builds the Kubernetes v1.36.3 programs of the test bed; see kubernetes_1_36_tools.go.
 module muster.dev/e2e/tools/kubernetes-1.36
 
 go 1.26.0
