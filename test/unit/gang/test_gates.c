@@ -379,6 +379,48 @@ static void nobody_binds_a_gated_pod(void **state)
     world_free(w);
 }
 
+static void gated_gang(struct world *w, const char *ns, const char *name, int members)
+{
+    struct gang_group_facts *g = world_group_facts(name, members);
+    free(g->ref.ns);
+    g->ref.ns = xstrdup(ns);
+    world_group_set(w, g);
+    for (int i = 0; i < members; i++) {
+        cleanup_free char *pod = xasprintf("%s-%d", name, i);
+        struct gang_pod_facts *f = world_pod_facts(pod, name, 1);
+        free(f->ns);
+        free(f->group.ns);
+        f->ns = xstrdup(ns);
+        f->group.ns = xstrdup(ns);
+        f->gated = true;
+        world_pod_set(w, f);
+    }
+}
+
+/* 512 pods of a namespace are in sight of the autoscaler, and never get nodes. */
+static void T16_gates_are_shown_for_each_namespace(void **state)
+{
+    (void)state;
+    struct gang_config config = gang_config_default();
+    config.assemble = 0;
+    config.gates = config.show_gated = true;
+    struct world *w = world_new_with(config, true);
+    world_node(w, "n", 1);
+    for (int i = 0; i < 70; i++) {
+        cleanup_free char *name = xasprintf("e%d", i);
+        gated_gang(w, "evil", name, 8);
+    }
+    world_wait(w, SECONDS(15));
+    assert_int_equal(w->n_ungated, 512);
+    gated_gang(w, "good", "g", 8);
+    world_wait(w, SECONDS(15));
+    size_t own = 0;
+    for (size_t i = 0; i < w->n_ungated; i++)
+        own += strncmp(w->ungated[i], "g-", 2) == 0;
+    assert_true(own >= 8);
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -397,6 +439,7 @@ int main(void)
         cmocka_unit_test(an_autoscaler_sees_gangs_that_lack_room_after_a_while),
         cmocka_unit_test(an_autoscaler_does_not_see_a_backlog_at_once),
         cmocka_unit_test(nobody_binds_a_gated_pod),
+        cmocka_unit_test(T16_gates_are_shown_for_each_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

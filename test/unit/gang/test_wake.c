@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nominations of planned members: gang/lifecycle/wake.c. */
+/* Pods that sleep are woken, planned members are nominated. */
 #include "test/lib/world.h"
 
 #include <stdio.h>
@@ -296,6 +296,38 @@ static void a_nomination_of_an_earlier_life_is_overwritten(void **state)
     world_free(w);
 }
 
+static struct gang_pod_facts *pod_in(const char *ns, const char *name, int gpus)
+{
+    struct gang_pod_facts *f = world_pod_facts(name, NULL, gpus);
+    free(f->ns);
+    f->ns = xstrdup(ns);
+    return f;
+}
+
+/* Room for a few: those who have many pods are not all before the others. */
+static void T16_pods_are_woken_in_turn_by_namespace(void **state)
+{
+    (void)state;
+    struct world *w = world_new();
+    world_node(w, "n", 40);
+    world_group(w, "g", 40);
+    world_members(w, "g", 0, 40, 1);
+    assert_string_equal(world_state(w, "g"), "Planned");
+    for (int i = 0; i < 100; i++) {
+        cleanup_free char *name = xasprintf("e-%d", i);
+        world_pod_set(w, pod_in("evil", name, 1));
+        world_filter_facts(w, pod_in("evil", name, 1), "n");
+    }
+    world_pod_set(w, pod_in("good", "p", 1));
+    world_filter_facts(w, pod_in("good", "p", 1), "n");
+    world_forget(w);
+    world_group_gone(w, "g");
+    world_wait(w, 0);
+    assert_true(world_nominated(w, "p@n"));
+    assert_true(w->n_nominations >= 40); /* and all the room is used */
+    world_free(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -314,6 +346,7 @@ int main(void)
         cmocka_unit_test(the_next_plan_wakes_who_was_not_seen_to_wake),
         cmocka_unit_test(a_starved_pod_is_woken_again),
         cmocka_unit_test(a_nomination_of_an_earlier_life_is_overwritten),
+        cmocka_unit_test(T16_pods_are_woken_in_turn_by_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What namespaces share in the core besides holds, labels of nodes and the model check. */
+/* Labels of pods that rules between pods ask for: each namespace has its own. */
 #include <stdio.h>
 
 #include "gang/cluster/objects.h"
@@ -33,8 +33,6 @@ static size_t keys_of(const struct world *w, const char *ns)
     const struct map *keys = labels_of(w->core, ns);
     return keys ? map_count(keys) : 0;
 }
-
-/* ---- labels of pods ---- */
 
 static void T16_rules_of_one_namespace_take_no_labels_from_others(void **state)
 {
@@ -135,76 +133,6 @@ static void T16_a_namespace_may_ask_for_other_labels_with_time(void **state)
     world_free(w);
 }
 
-/* ---- who is woken ---- */
-
-/* Room for a few: those who have many pods are not all before the others. */
-static void T16_pods_are_woken_in_turn_by_namespace(void **state)
-{
-    (void)state;
-    struct world *w = world_new();
-    world_node(w, "n", 40);
-    world_group(w, "g", 40);
-    world_members(w, "g", 0, 40, 1);
-    assert_string_equal(world_state(w, "g"), "Planned");
-    for (int i = 0; i < 100; i++) {
-        cleanup_free char *name = xasprintf("e-%d", i);
-        world_pod_set(w, pod_in("evil", name, 1));
-        world_filter_facts(w, pod_in("evil", name, 1), "n");
-    }
-    world_pod_set(w, pod_in("good", "p", 1));
-    world_filter_facts(w, pod_in("good", "p", 1), "n");
-    world_forget(w);
-    world_group_gone(w, "g");
-    world_wait(w, 0);
-    assert_true(world_nominated(w, "p@n"));
-    assert_true(w->n_nominations >= 40); /* and all the room is used */
-    world_free(w);
-}
-
-/* ---- gates ---- */
-
-static void gated_gang(struct world *w, const char *ns, const char *name, int members)
-{
-    struct gang_group_facts *g = world_group_facts(name, members);
-    free(g->ref.ns);
-    g->ref.ns = xstrdup(ns);
-    world_group_set(w, g);
-    for (int i = 0; i < members; i++) {
-        cleanup_free char *pod = xasprintf("%s-%d", name, i);
-        struct gang_pod_facts *f = world_pod_facts(pod, name, 1);
-        free(f->ns);
-        free(f->group.ns);
-        f->ns = xstrdup(ns);
-        f->group.ns = xstrdup(ns);
-        f->gated = true;
-        world_pod_set(w, f);
-    }
-}
-
-/* 512 pods of a namespace are in sight of the autoscaler, and never get nodes. */
-static void T16_gates_are_shown_for_each_namespace(void **state)
-{
-    (void)state;
-    struct gang_config config = gang_config_default();
-    config.assemble = 0;
-    config.gates = config.show_gated = true;
-    struct world *w = world_new_with(config, true);
-    world_node(w, "n", 1);
-    for (int i = 0; i < 70; i++) {
-        cleanup_free char *name = xasprintf("e%d", i);
-        gated_gang(w, "evil", name, 8);
-    }
-    world_wait(w, SECONDS(15));
-    assert_int_equal(w->n_ungated, 512);
-    gated_gang(w, "good", "g", 8);
-    world_wait(w, SECONDS(15));
-    size_t own = 0;
-    for (size_t i = 0; i < w->n_ungated; i++)
-        own += strncmp(w->ungated[i], "g-", 2) == 0;
-    assert_true(own >= 8);
-    world_free(w);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,8 +141,6 @@ int main(void)
         cmocka_unit_test(T16_labels_that_no_rule_asks_for_any_more_are_forgotten),
         cmocka_unit_test(T16_members_heed_the_next_label_key_after_a_rest),
         cmocka_unit_test(T16_a_namespace_may_ask_for_other_labels_with_time),
-        cmocka_unit_test(T16_pods_are_woken_in_turn_by_namespace),
-        cmocka_unit_test(T16_gates_are_shown_for_each_namespace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
