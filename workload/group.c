@@ -223,7 +223,7 @@ static int check_suspended(const struct workload_case *c, struct err *err)
     bool on = false;
     if (!c->kind->suspend || c->custom)
         return 0;
-    if (read_bool(case_owner(c), c->kind->suspend, &on, err) < 0)
+    if (field_bool(case_owner(c), c->kind->suspend, &on, err) < 0)
         return about(c->chain, c->at, err);
     if (!on)
         return 0;
@@ -370,7 +370,7 @@ static int check_scaled_to_none(const struct workload_case *c, struct err *err)
     const char *kind = who_is(c->chain, c->at).kind;
     int64_t n = 1;
     bool counts = strcmp(kind, "ReplicaSet") == 0 || strcmp(kind, "StatefulSet") == 0;
-    if (!counts || read_count(case_owner(c), "spec.replicas", 0, &n, NULL) < 0 || n > 0)
+    if (!counts || field_count(case_owner(c), "spec.replicas", 0, &n, NULL) < 0 || n > 0)
         return 0;
     err_set(err, ERR_INVALID, "spec.replicas is 0; its pods wait until it is more");
     return about(c->chain, c->at, err);
@@ -440,7 +440,7 @@ static int volcano_group(struct workload_case *c, struct workload_group *g, stru
 static int take_name(const struct workload_case *c, struct workload_group *g, struct err *err)
 {
     const char *name = read_annotation(case_pod(c), WORKLOAD_GANG);
-    char q[READ_QUOTED];
+    char q[FIELD_QUOTED];
     if (!name)
         return 0;
     if (c->n > 1 || who_owns(case_pod(c)))
@@ -451,7 +451,7 @@ static int take_name(const struct workload_case *c, struct workload_group *g, st
         err_set(err, ERR_INVALID,
                 "annotation " WORKLOAD_GANG " is %s, but no PodGroup can have that name; write at "
                 "most 253 lower case letters, digits, - and .",
-                read_quote(name, q));
+                field_quote(name, q));
     else {
         free(g->name);
         g->name = xstrdup(name);

@@ -22,10 +22,10 @@ static int read_job(const json_t *json, struct replicated_job *j, struct err *er
     *j = (struct replicated_job){.replicas = 1};
     if (!json_is_object(json))
         return err_set(err, ERR_INVALID, "name is missing; write a replicated job as an object");
-    if (read_string(json, "name", &j->name, err) < 0 ||
-        read_count(json, "replicas", 0, &j->replicas, err) < 0 ||
-        read_array(json, "dependsOn", &depends, err) < 0 ||
-        read_object(json, "template", &template, err) < 0 ||
+    if (field_string(json, "name", &j->name, err) < 0 ||
+        field_count(json, "replicas", 0, &j->replicas, err) < 0 ||
+        field_array(json, "dependsOn", &depends, err) < 0 ||
+        field_object(json, "template", &template, err) < 0 ||
         job_pods(json, "template.spec", &j->pods, err) < 0)
         return -1;
     if (read_annotation_count(template, KAI_MIN_MEMBER, 1, &j->pods, err) < 0)
@@ -56,11 +56,11 @@ static int read_jobset(const json_t *list, struct jobset *s, struct err *err)
         s->parts += 1 + j->replicas;
         s->pods += j->replicas * j->pods;
         s->n++;
-        if (s->pods > READ_MAX_COUNT)
+        if (s->pods > FIELD_MAX_COUNT)
             return err_set(err, ERR_INVALID,
                            "spec.replicatedJobs add up to more than %d pods; lower replicas or "
                            "parallelism",
-                           READ_MAX_COUNT);
+                           FIELD_MAX_COUNT);
     }
     if (s->n == 0)
         return err_set(err, ERR_INVALID,
@@ -111,7 +111,7 @@ static int needed_jobs(const struct workload_case *c, const struct jobset *s, in
     const char *order = NULL;
     int64_t all = (int64_t)s->n;
     *ret = all;
-    if (read_string(case_owner(c), "spec.startupPolicy.startupPolicyOrder", &order, err) < 0)
+    if (field_string(case_owner(c), "spec.startupPolicy.startupPolicyOrder", &order, err) < 0)
         return -1;
     if (str_eq(order, "InOrder"))
         *ret = 1;
@@ -142,12 +142,12 @@ static int whole_set(const struct workload_case *c, const struct jobset *s,
         return 0;
     g->min_children = needed;
     for (size_t i = 0; i < s->n; i++) {
-        char q[READ_QUOTED];
+        char q[FIELD_QUOTED];
         cleanup_free char *part = name_part(s->jobs[i].name);
         if (part_exists(g, part))
             return err_set(err, ERR_INVALID,
                            "spec.replicatedJobs has the name %s twice; give each a name of its own",
-                           read_quote(s->jobs[i].name, q));
+                           field_quote(s->jobs[i].name, q));
         part_of_parts(g, part, s->jobs[i].replicas);
         add_leaves(&s->jobs[i], part, g);
     }
@@ -196,7 +196,7 @@ int size_jobset(const struct workload_case *c, struct workload_group *g, struct 
 {
     const json_t *list = NULL;
     struct jobset s = {.n = 0};
-    int r = read_array(case_owner(c), "spec.replicatedJobs", &list, err);
+    int r = field_array(case_owner(c), "spec.replicatedJobs", &list, err);
     if (r == 0)
         r = read_jobset(list, &s, err);
     if (r == 0)

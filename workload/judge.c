@@ -33,7 +33,7 @@ static bool is_linked(const json_t *pod)
     }
     for (size_t i = 0; i < ARRAY_SIZE(native_links); i++) {
         const json_t *native = NULL;
-        if (read_object(pod, native_links[i], &native, NULL) == 0 && native)
+        if (field_object(pod, native_links[i], &native, NULL) == 0 && native)
             return true;
     }
     return false;
@@ -45,7 +45,7 @@ static int word_of(const json_t *object, const char *key, enum workload_word yes
                    enum workload_word no, enum workload_word *ret, struct err *err)
 {
     const char *text = read_annotation(object, key);
-    char q[READ_QUOTED];
+    char q[FIELD_QUOTED];
     if (!text || *ret != WORD_NONE)
         return 0;
     if (strcmp(text, "true") == 0)
@@ -54,7 +54,7 @@ static int word_of(const json_t *object, const char *key, enum workload_word yes
         *ret = no;
     else
         return err_set(err, ERR_INVALID, "annotation %s is %s, must be \"true\" or \"false\"", key,
-                       read_quote(text, q));
+                       field_quote(text, q));
     return 0;
 }
 

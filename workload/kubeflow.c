@@ -23,7 +23,7 @@ static int role_replicas(const json_t *roles, const char *role, int64_t *ret, st
     *ret = 0;
     if (!json_is_object(spec))
         return err_set(err, ERR_INVALID, "replicas is missing; write the role as an object");
-    if (read_count(spec, "replicas", 0, ret, err) < 0)
+    if (field_count(spec, "replicas", 0, ret, err) < 0)
         return -1;
     return *ret ? 0
                 : err_set(err, ERR_INVALID,
@@ -39,7 +39,7 @@ static int all_replicas(const struct workload_case *c, int64_t *ret, struct err 
     const char *role;
     json_t *spec;
     *ret = 0;
-    if (read_object(case_owner(c), path, &roles, err) < 0)
+    if (field_object(case_owner(c), path, &roles, err) < 0)
         return -1;
     if (json_object_size(roles) == 0)
         return missing(path, err);
@@ -50,16 +50,16 @@ static int all_replicas(const struct workload_case *c, int64_t *ret, struct err 
         }
     json_object_foreach((json_t *)(uintptr_t)roles, role, spec)
     {
-        char q[READ_QUOTED];
+        char q[FIELD_QUOTED];
         int64_t n;
         (void)spec;
         if (role_replicas(roles, role, &n, err) < 0)
             return err_at(err, "%s.%s", path, read_key(role, q));
         *ret += n;
     }
-    if (*ret > READ_MAX_COUNT)
+    if (*ret > FIELD_MAX_COUNT)
         return err_set(err, ERR_INVALID, "%s has %" PRId64 " replicas, must be at most %d", path,
-                       *ret, READ_MAX_COUNT);
+                       *ret, FIELD_MAX_COUNT);
     return 0;
 }
 
@@ -76,7 +76,7 @@ static int read_minimum(const struct workload_case *c, const char *path, int64_t
                         struct workload_group *g, bool *ret_found, struct err *err)
 {
     int64_t n = -1;
-    if (read_count(case_owner(c), path, 0, &n, err) < 0)
+    if (field_count(case_owner(c), path, 0, &n, err) < 0)
         return -1;
     *ret_found = n >= 0;
     if (n < 0)
@@ -114,7 +114,7 @@ static int segment_size(const struct workload_case *c, int64_t *ret, struct err 
 {
     const json_t *template = NULL;
     *ret = 0;
-    if (read_object(case_owner(c), SPECS ".Worker.template", &template, err) < 0 ||
+    if (field_object(case_owner(c), SPECS ".Worker.template", &template, err) < 0 ||
         read_annotation_count(template, KAI_SEGMENT_SIZE, 1, ret, err) < 0)
         return -1;
     if (*ret == 0 && read_annotation_count(case_pod(c), KAI_SEGMENT_SIZE, 1, ret, err) < 0)
@@ -156,10 +156,10 @@ static int pytorch_parts(const struct workload_case *c, struct workload_group *g
 {
     const json_t *owner = case_owner(c), *master = NULL, *worker = NULL;
     int64_t masters = 0, workers = 1, size = 0;
-    if (read_object(owner, SPECS ".Master", &master, err) < 0 ||
-        read_object(owner, SPECS ".Worker", &worker, err) < 0 ||
-        read_count(owner, SPECS ".Master.replicas", 0, &masters, err) < 0 ||
-        read_count(owner, SPECS ".Worker.replicas", 0, &workers, err) < 0 ||
+    if (field_object(owner, SPECS ".Master", &master, err) < 0 ||
+        field_object(owner, SPECS ".Worker", &worker, err) < 0 ||
+        field_count(owner, SPECS ".Master.replicas", 0, &masters, err) < 0 ||
+        field_count(owner, SPECS ".Worker.replicas", 0, &workers, err) < 0 ||
         segment_size(c, &size, err) < 0)
         return -1;
     if (!master && !worker)
@@ -203,11 +203,11 @@ int size_mpi(const struct workload_case *c, struct workload_group *g, struct err
     const char *policy = NULL;
     int64_t launchers = 0;
     if (size_kubeflow(c, g, err) < 0 ||
-        read_string(owner, "spec.launcherCreationPolicy", &policy, err) < 0)
+        field_string(owner, "spec.launcherCreationPolicy", &policy, err) < 0)
         return -1;
     if (!str_eq(policy, "WaitForWorkersReady"))
         return 0;
-    if (read_count(owner, "spec.mpiReplicaSpecs.Launcher.replicas", 0, &launchers, err) < 0)
+    if (field_count(owner, "spec.mpiReplicaSpecs.Launcher.replicas", 0, &launchers, err) < 0)
         return -1;
     g->min_member = g->min_member > launchers ? g->min_member - launchers : 0;
     return 0;

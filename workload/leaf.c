@@ -17,10 +17,10 @@ int job_pods(const json_t *object, const char *path, int64_t *ret, struct err *e
 {
     cleanup_free char *parallelism = xasprintf("%s.parallelism", path);
     cleanup_free char *completions = xasprintf("%s.completions", path);
-    int64_t most = READ_MAX_COUNT;
+    int64_t most = FIELD_MAX_COUNT;
     *ret = 1;
-    if (read_count(object, parallelism, 0, ret, err) < 0 ||
-        read_count(object, completions, 0, &most, err) < 0)
+    if (field_count(object, parallelism, 0, ret, err) < 0 ||
+        field_count(object, completions, 0, &most, err) < 0)
         return -1;
     if (most < *ret)
         *ret = most;
@@ -53,14 +53,14 @@ int size_job(const struct workload_case *c, struct workload_group *g, struct err
 int all_of_replicas(const struct workload_case *c, int64_t *ret, struct err *err)
 {
     *ret = 1;
-    return read_count(case_owner(c), "spec.replicas", 0, ret, err);
+    return field_count(case_owner(c), "spec.replicas", 0, ret, err);
 }
 
 /* One pod after the other, each when the one before is ready: they never wait together. */
 static int must_be_parallel(const struct workload_case *c, const char *what, struct err *err)
 {
     const char *policy = NULL;
-    if (read_string(case_owner(c), "spec.podManagementPolicy", &policy, err) < 0)
+    if (field_string(case_owner(c), "spec.podManagementPolicy", &policy, err) < 0)
         return -1;
     if (str_eq(policy, "Parallel"))
         return 0;
@@ -113,9 +113,9 @@ static int add_count(const json_t *value, const char *where, void *arg, struct e
                        "configuration",
                        where);
     n = json_integer_value(value);
-    if (n < 0 || n > READ_MAX_COUNT || (*sum += n) > READ_MAX_COUNT)
+    if (n < 0 || n > FIELD_MAX_COUNT || (*sum += n) > FIELD_MAX_COUNT)
         return err_set(err, ERR_INVALID, "%s is %" PRId64 ", must be between 0 and %d in all",
-                       where, n, READ_MAX_COUNT);
+                       where, n, FIELD_MAX_COUNT);
     return 0;
 }
 

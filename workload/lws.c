@@ -16,16 +16,16 @@ static int lws_minimum(const struct workload_case *c, int64_t size, bool leader,
 {
     const json_t *pod = case_pod(c);
     const char *policy = NULL, *node = read_text(pod, "spec.nodeName");
-    char q[READ_QUOTED];
+    char q[FIELD_QUOTED];
     *ret = size;
-    if (read_string(case_owner(c), "spec.startupPolicy", &policy, err) < 0)
+    if (field_string(case_owner(c), "spec.startupPolicy", &policy, err) < 0)
         return -1;
     if (!policy || strcmp(policy, "LeaderCreated") == 0)
         return 0;
     if (strcmp(policy, "LeaderReady") != 0)
         return err_set(err, ERR_INVALID,
                        "spec.startupPolicy is %s, must be LeaderCreated or LeaderReady",
-                       read_quote(policy, q));
+                       field_quote(policy, q));
     if (read_annotation_count(pod, "leaderworkerset.sigs.k8s.io/size", 1, ret, err) < 0)
         return in_its_pod(c, err);
     if (leader && !(node && *node))
@@ -60,12 +60,12 @@ static int read_segments(const struct workload_case *c, int64_t pods, struct seg
     const json_t *owner = case_owner(c), *template = NULL;
     const char *type = NULL;
     *s = (struct segments){.size = 0};
-    if (read_object(owner, "spec.leaderWorkerTemplate.workerTemplate", &template, err) < 0 ||
+    if (field_object(owner, "spec.leaderWorkerTemplate.workerTemplate", &template, err) < 0 ||
         read_annotation_count(template, KAI_SEGMENT_SIZE, 2, &s->size, err) < 0 ||
         read_annotation_count(c->marks, KAI_SEGMENT_SIZE, 2, &s->size, err) < 0 ||
-        read_count(owner, LWS_SEGMENT, 2, &s->size, err) < 0 ||
-        read_string(owner, "spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType", &type,
-                    err) < 0)
+        field_count(owner, LWS_SEGMENT, 2, &s->size, err) < 0 ||
+        field_string(owner, "spec.leaderWorkerTemplate.subGroupPolicy.subGroupPolicyType", &type,
+                     err) < 0)
         return -1;
     if (s->size == 0)
         return 0;
@@ -131,7 +131,7 @@ int size_lws(const struct workload_case *c, struct workload_group *g, struct err
     struct segments s = {.size = 0};
     if (read_label_count(case_pod(c), "leaderworkerset.sigs.k8s.io/worker-index", &worker, err) < 0)
         return in_its_pod(c, err);
-    if (read_count(case_owner(c), LWS_SIZE, 1, &size, err) < 0)
+    if (field_count(case_owner(c), LWS_SIZE, 1, &size, err) < 0)
         return -1;
     if (size == 0)
         return err_set(err, ERR_INVALID, LWS_SIZE " is missing; write it");

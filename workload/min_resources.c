@@ -68,12 +68,12 @@ static int take(const json_t *object, const char *path, json_t *ret, struct err 
     const json_t *map = NULL;
     const char *resource;
     json_t *v;
-    if (read_object(object, path, &map, err) < 0)
+    if (field_object(object, path, &map, err) < 0)
         return -1;
     json_object_foreach((json_t *)(uintptr_t)map, resource, v)
     {
         int64_t n;
-        char q[READ_QUOTED];
+        char q[FIELD_QUOTED];
         if (json_object_get(ret, resource))
             continue;
         if (parse(resource, v, &n, err) < 0)
@@ -97,7 +97,7 @@ static json_t *of_container(const json_t *container, struct err *err)
 static int add_containers(const json_t *pod, json_t *total, struct err *err)
 {
     const json_t *list = NULL;
-    if (read_array(pod, "spec.containers", &list, err) < 0)
+    if (field_array(pod, "spec.containers", &list, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(list) && i < MAX_CONTAINERS; i++) {
         cleanup_json json_t *own = of_container(json_array_get(list, i), err);
@@ -113,7 +113,7 @@ static int add_init_containers(const json_t *pod, json_t *total, struct err *err
 {
     const json_t *list = NULL;
     cleanup_json json_t *sidecars = json_object(), *peak = json_object();
-    if (read_array(pod, "spec.initContainers", &list, err) < 0)
+    if (field_array(pod, "spec.initContainers", &list, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(list) && i < MAX_CONTAINERS; i++) {
         const json_t *container = json_array_get(list, i);

@@ -24,12 +24,12 @@ static int read_group(const json_t *json, struct worker_group *w, struct err *er
     *w = (struct worker_group){.hosts = 1};
     if (!json_is_object(json))
         return err_set(err, ERR_INVALID, "groupName is missing; write a worker group as an object");
-    if (read_string(json, "groupName", &w->name, err) < 0 ||
-        read_bool(json, "suspend", &w->suspended, err) < 0 ||
-        read_bool(json, "suspended", &w->suspended, err) < 0 ||
-        read_count(json, "replicas", 0, &w->replicas, err) < 0 ||
-        read_count(json, "minReplicas", 0, &w->min_replicas, err) < 0 ||
-        read_count(json, "numOfHosts", 1, &w->hosts, err) < 0)
+    if (field_string(json, "groupName", &w->name, err) < 0 ||
+        field_bool(json, "suspend", &w->suspended, err) < 0 ||
+        field_bool(json, "suspended", &w->suspended, err) < 0 ||
+        field_count(json, "replicas", 0, &w->replicas, err) < 0 ||
+        field_count(json, "minReplicas", 0, &w->min_replicas, err) < 0 ||
+        field_count(json, "numOfHosts", 1, &w->hosts, err) < 0)
         return -1;
     /* KubeRay goes no further than maxReplicas, whatever replicas says. */
     const json_t *most = json_object_get(json, "maxReplicas");
@@ -50,19 +50,19 @@ static int add_group(const struct worker_group *w, size_t i, bool autoscaling,
     cleanup_free char *part = name_part(w->name && *w->name ? w->name : unnamed);
     bool least = autoscaling || w->min_replicas > 0;
     int64_t pods = (least ? w->min_replicas : w->replicas) * w->hosts;
-    char q[READ_QUOTED];
+    char q[FIELD_QUOTED];
     if (w->suspended || (w->replicas == 0 && w->min_replicas == 0))
         return 0;
     if (part_exists(g, part))
         return err_set(err, ERR_INVALID,
                        "groupName is %s, which another group has; give each a name of its own",
-                       read_quote(w->name ? w->name : unnamed, q));
+                       field_quote(w->name ? w->name : unnamed, q));
     part_add(g, part, NULL, pods);
     g->min_member += pods;
-    if (g->min_member > READ_MAX_COUNT)
+    if (g->min_member > FIELD_MAX_COUNT)
         return err_set(err, ERR_INVALID,
                        "replicas and numOfHosts add up to more than %d pods; lower them",
-                       READ_MAX_COUNT);
+                       FIELD_MAX_COUNT);
     return 0;
 }
 
@@ -71,7 +71,7 @@ static const json_t *find_cluster(const struct workload_case *c, const char **re
 {
     const json_t *spec = NULL;
     *ret_path = c->kind->field;
-    if (read_object(case_owner(c), c->kind->field, &spec, NULL) == 0 && spec)
+    if (field_object(case_owner(c), c->kind->field, &spec, NULL) == 0 && spec)
         return case_owner(c);
     /* A RayJob that uses a cluster which is there already. */
     for (size_t i = c->at; i-- > 1;)
@@ -102,8 +102,8 @@ int size_ray(const struct workload_case *c, struct workload_group *g, struct err
         return 0;
     cleanup_free char *groups_path = xasprintf("%s.workerGroupSpecs", at);
     cleanup_free char *scaling_path = xasprintf("%s.enableInTreeAutoscaling", at);
-    if (read_array(cluster, groups_path, &groups, err) < 0 ||
-        read_bool(cluster, scaling_path, &autoscaling, err) < 0)
+    if (field_array(cluster, groups_path, &groups, err) < 0 ||
+        field_bool(cluster, scaling_path, &autoscaling, err) < 0)
         return -1;
     if (json_array_size(groups) >= WORKLOAD_MAX_ROLES)
         return err_set(err, ERR_INVALID, "%s has %zu groups, must be fewer than %d", groups_path,

@@ -5,87 +5,14 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "base/utf8.h"
 
 /* Deeper than any field that a rule reads. */
 #define MAX_DEPTH 16
 
-/* A path may be as long as the keys of an object are. */
-static int wrong_type(const char *where, const json_t *v, const char *want, struct err *err)
-{
-    char cut[201];
-    snprintf(cut, sizeof cut, "%s", where);
-    return json_value_mismatch(v, cut, want, err);
-}
-
-static int too_many(const char *where, size_t n, struct err *err)
-{
-    return err_set(err, ERR_INVALID, "%.200s has %zu entries, must be at most %d", where, n,
-                   JSON_MAX_ITEMS);
-}
-
-/* ---- one field ---- */
-
-static int not_null(const json_t *v, const char *where, void *arg, struct err *err)
-{
-    (void)where;
-    (void)err;
-    *(const json_t **)arg = v;
-    return 0;
-}
-
-static int find(const json_t *object, const char *path, const json_t **ret, struct err *err)
-{
-    *ret = NULL;
-    return read_each(object, path, not_null, ret, err);
-}
-
-int read_string(const json_t *object, const char *path, const char **ret, struct err *err)
-{
-    const json_t *v;
-    return find(object, path, &v, err) < 0 ? -1 : json_value_string(v, path, ret, err);
-}
-
-int read_bool(const json_t *object, const char *path, bool *ret, struct err *err)
-{
-    const json_t *v;
-    return find(object, path, &v, err) < 0 ? -1 : json_value_bool(v, path, ret, err);
-}
-
-int read_object(const json_t *object, const char *path, const json_t **ret, struct err *err)
-{
-    const json_t *v, *found = NULL;
-    if (find(object, path, &v, err) < 0 || json_value_object(v, path, &found, err) < 0)
-        return -1;
-    if (json_object_size(found) > JSON_MAX_ITEMS)
-        return too_many(path, json_object_size(found), err);
-    *ret = found ? found : *ret;
-    return 0;
-}
-
-int read_array(const json_t *object, const char *path, const json_t **ret, struct err *err)
-{
-    const json_t *v, *found = NULL;
-    if (find(object, path, &v, err) < 0 || json_value_array(v, path, &found, err) < 0)
-        return -1;
-    if (json_array_size(found) > JSON_MAX_ITEMS)
-        return too_many(path, json_array_size(found), err);
-    *ret = found ? found : *ret;
-    return 0;
-}
-
-int read_count(const json_t *object, const char *path, int64_t least, int64_t *ret, struct err *err)
-{
-    const json_t *v;
-    return find(object, path, &v, err) < 0
-               ? -1
-               : json_value_int(v, path, least, READ_MAX_COUNT, ret, err);
-}
-
 const char *read_text(const json_t *object, const char *path)
 {
-    const json_t *v;
-    return find(object, path, &v, NULL) < 0 ? NULL : json_string_value(v);
+    const char *text = NULL;
+    return field_string(object, path, &text, NULL) < 0 ? NULL : text;
 }
 
 /* ---- labels and annotations ---- */
@@ -110,14 +37,14 @@ const char *read_label(const json_t *object, const char *key)
 static int text_count(const char *what, const char *key, const char *text, int64_t least,
                       int64_t *ret, struct err *err)
 {
-    char where[160], q[READ_QUOTED], *end;
+    char where[160], q[FIELD_QUOTED], *end;
     snprintf(where, sizeof where, "%s %s", what, key);
     errno = 0;
     long long n = strtoll(text, &end, 10);
     if (errno || *end || !strchr("-0123456789", text[0]))
         return err_set(err, ERR_INVALID, "%s is %s, must be a whole number", where,
-                       read_quote(text, q));
-    if (json_value_in_range(where, n, least, READ_MAX_COUNT, err) < 0)
+                       field_quote(text, q));
+    if (json_value_in_range(where, n, least, FIELD_MAX_COUNT, err) < 0)
         return -1;
     *ret = n;
     return 0;
@@ -136,38 +63,16 @@ int read_label_count(const json_t *object, const char *key, int64_t *ret, struct
     return text ? text_count("label", key, text, 0, ret, err) : 0;
 }
 
-/* ---- error texts ---- */
+/* ---- paths ---- */
 
-const char *read_quote(const char *value, char buf[READ_QUOTED])
-{
-    enum { MOST = READ_QUOTED - 8 }; /* room for quotes, dots and NUL */
-    const char *end = value + strlen(value);
-    size_t n = 0;
-    buf[n++] = '"';
-    while (value < end && n < MOST) {
-        size_t len = utf8_len(value, end);
-        if (len > 1 && n + len < MOST) {
-            memcpy(buf + n, value, len);
-            n += len;
-        } else {
-            buf[n++] = len != 1 || (unsigned char)*value < ' ' || *value == 0x7f ? '?' : *value;
-        }
-        value += len ? len : 1;
-    }
-    snprintf(buf + n, READ_QUOTED - n, "%s\"", value < end ? "..." : "");
-    return buf;
-}
-
-const char *read_key(const char *key, char buf[READ_QUOTED])
+const char *read_key(const char *key, char buf[FIELD_QUOTED])
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_/";
     size_t len = strlen(key);
-    if (len == 0 || len >= READ_QUOTED || strspn(key, plain) != len)
-        return read_quote(key, buf);
+    if (len == 0 || len >= FIELD_QUOTED || strspn(key, plain) != len)
+        return field_quote(key, buf);
     return strcpy(buf, key);
 }
-
-/* ---- paths ---- */
 
 struct walk {
     read_visit *visit;
@@ -193,9 +98,9 @@ static int walk_items(const struct walk *w, const json_t *list, const char *rest
     if (!list)
         return w->visit(NULL, where, w->arg, w->err);
     if (!json_is_array(list))
-        return wrong_type(where, list, "a list", w->err);
-    if (json_array_size(list) > JSON_MAX_ITEMS)
-        return too_many(where, json_array_size(list), w->err);
+        return json_value_mismatch(list, where, "a list", w->err);
+    if (json_value_bounded(where, json_array_size(list), w->err) < 0)
+        return -1;
     for (size_t i = 0; i < json_array_size(list); i++) {
         cleanup_free char *here = xasprintf("%s[%zu]", where, i);
         if (walk_on(w, json_array_get(list, i), rest, here, depth + 1) < 0)
@@ -209,9 +114,9 @@ static int walk_values(const struct walk *w, const json_t *object, const char *r
 {
     const char *key;
     json_t *v;
-    char q[READ_QUOTED]; /* keys are anybody's text */
-    if (json_object_size(object) > JSON_MAX_ITEMS)
-        return too_many(where, json_object_size(object), w->err);
+    char q[FIELD_QUOTED]; /* keys are anybody's text */
+    if (json_value_bounded(where, json_object_size(object), w->err) < 0)
+        return -1;
     json_object_foreach((json_t *)(uintptr_t)object, key, v)
     {
         cleanup_free char *here = xasprintf("%s.%s", where, read_key(key, q));
@@ -228,7 +133,7 @@ static int walk_on(const struct walk *w, const json_t *v, const char *path, cons
     if (!path)
         return w->visit(v, where, w->arg, w->err);
     if (v && !json_is_object(v))
-        return wrong_type(*where ? where : "the object", v, "an object", w->err);
+        return json_value_mismatch(v, *where ? where : "the object", "an object", w->err);
     if (depth > MAX_DEPTH)
         return err_set(w->err, ERR_INVALID, "%.200s is too deep, must be at most %d levels", where,
                        MAX_DEPTH);

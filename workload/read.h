@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * read.h - fields of untrusted objects by their path, "spec.runPolicy.suspend".
+ * read.h - what workload/ reads of untrusted objects beside single fields (json_field.h): labels
+ * and annotations, and all values that a path with wildcards leads to.
  *
- * A path is keys joined by dots. A field that is absent or null is no error: *ret is left alone,
- * so set the default before. A field of another type, here or on the way, is an error that begins
- * with its path. Returned pointers are borrowed from the object. Pure, any thread.
+ * Returned pointers are borrowed from the object. Pure, any thread.
  */
 #ifndef MUSTER_WORKLOAD_READ_H
 #define MUSTER_WORKLOAD_READ_H
 
-#include "workload/json_value.h"
-
-/* No workload has more pods. */
-#define READ_MAX_COUNT 1000000
-
-int read_string(const json_t *object, const char *path, const char **ret, struct err *err);
-int read_bool(const json_t *object, const char *path, bool *ret, struct err *err);
-int read_object(const json_t *object, const char *path, const json_t **ret, struct err *err);
-int read_array(const json_t *object, const char *path, const json_t **ret, struct err *err);
-/* A number of things, least to READ_MAX_COUNT. */
-int read_count(const json_t *object, const char *path, int64_t least, int64_t *ret,
-               struct err *err);
+#include "workload/json_field.h"
 
 /* The text at a path; NULL when there is none, or something else. */
 const char *read_text(const json_t *object, const char *path);
@@ -32,11 +20,8 @@ int read_annotation_count(const json_t *object, const char *key, int64_t least, 
                           struct err *err);
 int read_label_count(const json_t *object, const char *key, int64_t *ret, struct err *err);
 
-/* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
-#define READ_QUOTED 96
-const char *read_quote(const char *value, char buf[READ_QUOTED]);
 /* A key on a path: in quotes only where it has to be. */
-const char *read_key(const char *key, char buf[READ_QUOTED]);
+const char *read_key(const char *key, char buf[FIELD_QUOTED]);
 
 /*
  * Every value that a path with wildcards leads to: "spec.groups[*].replicas" (each item of a

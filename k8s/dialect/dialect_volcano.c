@@ -45,9 +45,8 @@ static int volcano_find_tasks(const json_t *group, const json_t *spec, int64_t m
         return err_at(err, "spec");
     json_object_foreach((json_t *)(uintptr_t)*ret, name, value)
     {
-        (void)value;
         int64_t n = 0;
-        if (dialect_count(*ret, name, &n, err) < 0)
+        if (json_value_int(value, name, 0, INT32_MAX, &n, err) < 0)
             return err_at(err, "spec.minTaskMember");
         sum += n;
     }

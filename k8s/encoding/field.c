@@ -6,58 +6,6 @@
 #include <time.h>
 
 #include "base/quantity.h"
-#include "base/utf8.h"
-
-int field_string(const json_t *object, const char *key, const char **ret, struct err *err)
-{
-    return json_value_string(json_object_get(object, key), key, ret, err);
-}
-
-int field_bool(const json_t *object, const char *key, bool *ret, struct err *err)
-{
-    return json_value_bool(json_object_get(object, key), key, ret, err);
-}
-
-int field_int(const json_t *object, const char *key, int64_t min, int64_t max, int64_t *ret,
-              struct err *err)
-{
-    return json_value_int(json_object_get(object, key), key, min, max, ret, err);
-}
-
-int field_whole_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
-{
-    return json_value_object(json_object_get(object, key), key, ret, err);
-}
-
-int field_whole_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
-{
-    return json_value_array(json_object_get(object, key), key, ret, err);
-}
-
-static int bounded(const char *key, size_t n, struct err *err)
-{
-    if (n <= JSON_MAX_ITEMS)
-        return 0;
-    return err_set(err, ERR_INVALID, "%s has %zu entries, more than %d", key, n, JSON_MAX_ITEMS);
-}
-
-int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err)
-{
-    const json_t *v = NULL;
-    if (field_whole_object(object, key, &v, err) < 0 || bounded(key, json_object_size(v), err) < 0)
-        return -1;
-    *ret = v ? v : *ret;
-    return 0;
-}
-
-int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err)
-{
-    const json_t *v = NULL;
-    if (field_whole_array(object, key, &v, err) < 0 || bounded(key, json_array_size(v), err) < 0)
-        return -1;
-    *ret = v ? v : *ret;
-    return 0;
-}
 
 int field_copy(const json_t *object, const char *key, char **ret, struct err *err)
 {
@@ -134,22 +82,6 @@ int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struc
         gang_kvs_add(ret, name, json_string_value(v));
     }
     return 0;
-}
-
-const char *field_quote(const char *value, char buf[FIELD_QUOTED])
-{
-    enum { MOST = FIELD_QUOTED - 8 }; /* room for quotes, dots and NUL */
-    const char *end = value + strlen(value), *p = value;
-    while (p < end) {
-        size_t n = utf8_len(p, end);
-        n = n ? n : 1;
-        if ((size_t)(p - value) + n > MOST)
-            break;
-        p += n;
-    }
-    snprintf(buf, FIELD_QUOTED, "\"%.*s%s\"", (int)(p - value), value, p < end ? "..." : "");
-    utf8_clean(buf);
-    return buf;
 }
 
 const char *field_peek(const json_t *object, const char *key, ...)

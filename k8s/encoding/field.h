@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * field.h - reading typed fields of untrusted JSON objects.
+ * field.h - fields of untrusted JSON objects that are Kubernetes' own: times, quantities, maps.
  *
- * Each function looks up `key` in a borrowed object (NULL is an object without fields). An absent
- * or null field is not an error: *ret is left alone, so set the default before. A field of another
- * type, or a list beyond JSON_MAX_ITEMS, is an error that names the field. Returned pointers are
- * borrowed from the object. Pure, any thread.
+ * What holds for the fields of workload/json_field.h holds here. Pure, any thread.
  */
 #ifndef MUSTER_K8S_ENCODING_FIELD_H
 #define MUSTER_K8S_ENCODING_FIELD_H
@@ -13,17 +10,7 @@
 #include "base/err.h"
 #include "base/usec.h"
 #include "gang/facts.h"
-#include "workload/json_value.h"
-
-int field_string(const json_t *object, const char *key, const char **ret, struct err *err);
-int field_bool(const json_t *object, const char *key, bool *ret, struct err *err);
-int field_int(const json_t *object, const char *key, int64_t min, int64_t max, int64_t *ret,
-              struct err *err);
-int field_object(const json_t *object, const char *key, const json_t **ret, struct err *err);
-int field_array(const json_t *object, const char *key, const json_t **ret, struct err *err);
-/* The same, however long the list or map is. */
-int field_whole_array(const json_t *object, const char *key, const json_t **ret, struct err *err);
-int field_whole_object(const json_t *object, const char *key, const json_t **ret, struct err *err);
+#include "workload/json_field.h"
 
 /* A copy of the string into *ret (which the caller frees; the old value is freed first). */
 int field_copy(const json_t *object, const char *key, char **ret, struct err *err);
@@ -36,10 +23,6 @@ int field_amount(const char *resource, const json_t *value, int64_t *ret, struct
 int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err);
 /* A map of strings to strings, appended. */
 int field_kvs(const json_t *object, const char *key, struct gang_kvs *ret, struct err *err);
-
-/* A value for an error text: in quotes, cut, control characters and what is no UTF-8 as "?". */
-#define FIELD_QUOTED 96
-const char *field_quote(const char *value, char buf[FIELD_QUOTED]);
 
 /* The string at path "a" or "a.b" keys given one by one and closed by NULL; NULL when anything on
  * the way is absent or of another type. */

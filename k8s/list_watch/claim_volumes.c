@@ -186,7 +186,7 @@ static void claim_bind(struct claims *c, struct claim *k, const char *volume)
 /* A string that may be absent, null, empty, or no name: then NULL. */
 static int read_name(const json_t *object, const char *key, const char **ret, struct err *err)
 {
-    if (field_string(object, key, ret, err) < 0)
+    if (json_value_string(json_object_get(object, key), key, ret, err) < 0)
         return -1;
     if (*ret && (!**ret || strlen(*ret) > MAX_NAME))
         *ret = NULL;

@@ -73,7 +73,7 @@ static void check_roles(const struct workload_group *g)
         const struct workload_role *r = &g->roles[i];
         bool parent_before = !r->parent;
         assert_true(strlen(r->name) <= 63 && is_object_name(r->name) && !strchr(r->name, '.'));
-        assert_true(r->min_member >= 0 && r->min_member <= READ_MAX_COUNT);
+        assert_true(r->min_member >= 0 && r->min_member <= FIELD_MAX_COUNT);
         for (size_t k = 0; k < i; k++) {
             assert_string_not_equal(g->roles[k].name, r->name);
             parent_before |= str_eq(g->roles[k].name, r->parent);
@@ -87,7 +87,7 @@ static void check_roles(const struct workload_group *g)
 static void check_group(const struct workload_group *g)
 {
     assert_true(is_object_name(g->name));
-    assert_true(g->min_member >= 0 && g->min_member <= READ_MAX_COUNT);
+    assert_true(g->min_member >= 0 && g->min_member <= FIELD_MAX_COUNT);
     assert_non_null(g->labels);
     assert_non_null(g->annotations);
     assert_true(g->owner.api_version && g->owner.kind && g->owner.name && g->owner.uid);
