@@ -156,7 +156,7 @@ struct gang_pod_facts {
                    * before it binds the pod */
 
     struct gang_amounts requests; /* what kube-scheduler charges for it, but for "pods"; however
-                                   * many there are, see gang/requests.h */
+                                   * many there are, see workload/request_sums.h */
     struct gang_port *host_ports; /* in the order of their numbers */
     size_t n_host_ports;
 

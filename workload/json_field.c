@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/quantity.h"
 #include "base/utf8.h"
 
 /* ---- error texts ---- */
@@ -85,6 +86,26 @@ int json_value_int(const json_t *v, const char *where, int64_t least, int64_t mo
     if (json_value_in_range(where, json_integer_value(v), least, most, err) < 0)
         return -1;
     *ret = json_integer_value(v);
+    return 0;
+}
+
+/* In hand-written manifests it may be a plain number. */
+int json_value_amount(const json_t *v, const char *resource, int64_t *ret, struct err *err)
+{
+    char number[40];
+    const char *text = number;
+    if (json_is_string(v))
+        text = json_string_value(v);
+    else if (json_is_integer(v))
+        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
+    else if (json_is_real(v))
+        snprintf(number, sizeof number, "%.15g", json_real_value(v));
+    else
+        return json_value_mismatch(v, resource, "a quantity (such as 2, 500m or 16Gi)", err);
+    if (quantity_parse(text, str_eq(resource, "cpu") ? 1000 : 1, ret, err) < 0)
+        return err_wrap(err, "%s", resource);
+    if (*ret < 0)
+        return err_set(err, ERR_INVALID, "%.200s is %.40s, must not be negative", resource, text);
     return 0;
 }
 

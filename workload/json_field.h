@@ -42,6 +42,9 @@ int field_whole_array(const json_t *object, const char *path, const json_t **ret
 int json_value_string(const json_t *v, const char *where, const char **ret, struct err *err);
 int json_value_int(const json_t *v, const char *where, int64_t least, int64_t most, int64_t *ret,
                    struct err *err);
+/* A quantity of a resource, a string or a number: cpu in millicores, others in whole units. Null
+ * and negative ones are errors. They begin with the resource. */
+int json_value_amount(const json_t *v, const char *resource, int64_t *ret, struct err *err);
 /* Says what v is and what it must be ("a string"). Always -1. */
 int json_value_mismatch(const json_t *v, const char *where, const char *want, struct err *err);
 int json_value_in_range(const char *where, int64_t n, int64_t least, int64_t most, struct err *err);

@@ -36,10 +36,6 @@ void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct 
  * be there already. */
 int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err);
 int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err);
-/* What kube-scheduler charges for the pod, into f->requests. */
-void decode_requests(const json_t *spec, const json_t *status, struct gang_pod_facts *f);
-/* The condition of a pod of that type; NULL: there is none. */
-const json_t *decode_condition(const json_t *status, const char *type);
 /* What of the spec is not in the facts, of those fields that nothing else here reads. */
 void decode_exactness(const json_t *spec, struct gang_pod_facts *f);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);

@@ -8,6 +8,7 @@
 #include "k8s/decode/decode.h"
 
 #include "k8s/decode/decode_internal.h"
+#include "workload/pod_requests.h"
 
 /* ---- host ports ---- */
 
@@ -244,7 +245,24 @@ static char *decode_shortage(const char *message)
     return STEAL(found);
 }
 
-static int decode_status(const json_t *status, struct gang_pod_facts *f, struct err *err)
+static void decode_requests(const json_t *pod, struct gang_pod_facts *f)
+{
+    struct request_sums sums = {0};
+    struct err err;
+    if (pod_requests_read(pod, REQUESTS_OF_IN_FORCE, &sums, &err) < 0)
+        decode_invalid(f, &err);
+    f->requests = (struct gang_amounts){xcalloc(sums.n, sizeof *f->requests.items), sums.n};
+    for (size_t i = 0; i < sums.n; i++)
+        f->requests.items[i] = (struct gang_amount){
+            .amount = request_sums_charged(&sums.items[i]),
+            .resource = STEAL(sums.items[i].resource),
+        };
+    request_sums_done(&sums);
+    decode_within(f, OVER_RESOURCES, f->requests.n);
+}
+
+static int decode_status(const json_t *pod, const json_t *status, struct gang_pod_facts *f,
+                         struct err *err)
 {
     const char *phase = NULL;
     if (field_copy(status, "nominatedNodeName", &f->nominated, err) < 0 ||
@@ -252,7 +270,7 @@ static int decode_status(const json_t *status, struct gang_pod_facts *f, struct 
         return -1;
     if (f->nominated && !*f->nominated)
         free(STEAL(f->nominated));
-    const json_t *scheduled = decode_condition(status, "PodScheduled");
+    const json_t *scheduled = pod_condition(pod, "PodScheduled");
     f->unschedulable = str_eq(field_peek(scheduled, "status", NULL), "False") &&
                        str_eq(field_peek(scheduled, "reason", NULL), "Unschedulable");
     const char *message = f->unschedulable ? field_peek(scheduled, "message", NULL) : NULL;
@@ -292,8 +310,8 @@ static void decode_body(const json_t *pod, struct gang_pod_facts *f)
         field_whole_object(pod, "status", &status, &err) < 0)
         decode_invalid(f, &err);
     decode_spec(spec, f);
-    decode_requests(spec, status, f);
-    if (decode_status(status, f, &err) < 0) {
+    decode_requests(pod, f);
+    if (decode_status(pod, status, f, &err) < 0) {
         err_wrap(&err, "status");
         decode_invalid(f, &err);
     }

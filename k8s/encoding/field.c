@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/quantity.h"
-
 int field_copy(const json_t *object, const char *key, char **ret, struct err *err)
 {
     const char *s = NULL;
@@ -29,26 +27,6 @@ int field_time(const json_t *object, const char *key, usec_t *ret, struct err *e
     return 0;
 }
 
-/* In hand-written manifests it may be a plain number. */
-int field_amount(const char *resource, const json_t *v, int64_t *ret, struct err *err)
-{
-    char number[40];
-    const char *text = number;
-    if (json_is_string(v))
-        text = json_string_value(v);
-    else if (json_is_integer(v))
-        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(v));
-    else if (json_is_real(v))
-        snprintf(number, sizeof number, "%.15g", json_real_value(v));
-    else
-        return json_value_mismatch(v, resource, "a quantity (such as 2, 500m or 16Gi)", err);
-    if (quantity_parse(text, strcmp(resource, "cpu") == 0 ? 1000 : 1, ret, err) < 0)
-        return err_wrap(err, "%s", resource);
-    if (*ret < 0)
-        return err_set(err, ERR_INVALID, "%s is %s, must not be negative", resource, text);
-    return 0;
-}
-
 int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err)
 {
     const json_t *map = NULL;
@@ -59,7 +37,7 @@ int field_amounts(const json_t *object, const char *key, struct gang_amounts *re
     json_object_foreach((json_t *)(uintptr_t)map, name, v)
     {
         int64_t n;
-        if (field_amount(name, v, &n, err) < 0)
+        if (json_value_amount(v, name, &n, err) < 0)
             return err_wrap(err, "%s", key);
         gang_amounts_add(ret, name, n);
     }

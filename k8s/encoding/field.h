@@ -16,8 +16,6 @@
 int field_copy(const json_t *object, const char *key, char **ret, struct err *err);
 /* RFC 3339 with or without a fraction, as microseconds since 1970. */
 int field_time(const json_t *object, const char *key, usec_t *ret, struct err *err);
-/* A quantity: a string, or a number. Negative ones are errors. */
-int field_amount(const char *resource, const json_t *value, int64_t *ret, struct err *err);
 /* A map of resource names to quantities, appended: cpu in millicores, others in whole units. This
  * and a map of strings may be as long as they like. */
 int field_amounts(const json_t *object, const char *key, struct gang_amounts *ret, struct err *err);

@@ -27,7 +27,7 @@
 #include "base/usec.h"
 #include "gang/gang.h"
 #include "gang/predicates.h"
-#include "gang/requests.h"
+#include "workload/request_sums.h"
 
 #define CLASSES 20 /* of nodes: labels, CPUs, memory */
 #define GPUS    8  /* of a node */
@@ -177,12 +177,14 @@ static double shortest(const usec_t *times, int n)
 /* As from a pod of one container. */
 static struct gang_amounts requests_summed(const struct gang_pod_facts *pod)
 {
-    struct gang_requests sum = {0};
-    struct gang_amounts ret;
+    struct request_sums sum = {0};
+    struct gang_amounts ret = {0};
     for (size_t i = 0; i < pod->requests.n; i++)
-        gang_requests_ask(&sum, pod->requests.items[i].resource, pod->requests.items[i].amount);
-    gang_requests_container(&sum, CONTAINER_REGULAR);
-    gang_requests_end(&sum, &ret);
+        request_sums_ask(&sum, pod->requests.items[i].resource, pod->requests.items[i].amount);
+    request_sums_container(&sum, CONTAINER_REGULAR);
+    for (size_t i = 0; i < sum.n; i++)
+        gang_amounts_add(&ret, sum.items[i].resource, request_sums_charged(&sum.items[i]));
+    request_sums_done(&sum);
     return ret;
 }
 

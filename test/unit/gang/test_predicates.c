@@ -3,81 +3,7 @@
 #include <stdio.h>
 
 #include "gang/predicates.h"
-#include "gang/requests.h"
 #include "test/lib/world.h"
-
-/* Containers in order: 'c' container, 'i' init, 's' sidecar, each with its CPU. */
-static void C10_init_containers_and_sidecars_count_as_the_scheduler_counts(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *kinds;
-        int64_t cpu[4];
-        int64_t want;
-    } cases[] = {
-        {"cc", {100, 200}, 300},       {"ic", {500, 200}, 500},
-        {"ic", {100, 200}, 200},       {"sc", {100, 200}, 300},
-        {"sic", {100, 500, 200}, 600}, /* the init step runs beside the sidecar before it */
-        {"isc", {500, 100, 200}, 500}, /* the init step is over when the sidecar starts */
-        {"iic", {300, 400, 100}, 400}, {"ssic", {100, 100, 300, 50}, 500},
-    };
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gang_requests r = {0};
-        for (size_t k = 0; cases[i].kinds[k]; k++) {
-            char kind = cases[i].kinds[k];
-            gang_requests_ask(&r, "cpu", cases[i].cpu[k]);
-            gang_requests_container(&r, kind == 'c'   ? CONTAINER_REGULAR
-                                        : kind == 's' ? CONTAINER_SIDECAR
-                                                      : CONTAINER_INIT);
-        }
-        if (gang_requests_get(&r, "cpu") != cases[i].want)
-            fail_msg("%s: %d, not %d", cases[i].kinds, (int)gang_requests_get(&r, "cpu"),
-                     (int)cases[i].want);
-        gang_requests_end(&r, NULL);
-    }
-}
-
-static void C10_overhead_pod_level_and_resize(void **state)
-{
-    (void)state;
-    struct gang_requests r = {0};
-    gang_requests_ask(&r, "cpu", 100);
-    gang_requests_ask(&r, "nvidia.com/gpu", 2);
-    gang_requests_ask(&r, "cpu", 300); /* resized in place: the larger counts */
-    gang_requests_container(&r, CONTAINER_REGULAR);
-    assert_int_equal(gang_requests_get(&r, "cpu"), 300);
-    gang_requests_set(&r, "cpu", 1000);
-    gang_requests_add(&r, "cpu", 50);
-    gang_requests_add(&r, "memory", 7);
-    gang_requests_add(&r, "memory", INT64_MAX);
-    struct gang_amounts sums;
-    gang_requests_end(&r, &sums);
-    assert_int_equal(gang_amounts_get(&sums, "cpu"), 1050);
-    assert_int_equal(gang_amounts_get(&sums, "nvidia.com/gpu"), 2);
-    assert_int_equal(gang_amounts_get(&sums, "memory"), INT64_MAX);
-    gang_amounts_done(&sums);
-}
-
-/* Each container asks for other resources, and all for one: the sums are exact. */
-static void T06_requests_of_any_number_of_resources_are_summed(void **state)
-{
-    (void)state;
-    enum { N = 3000 };
-    struct gang_requests r = {0};
-    for (int i = 0; i < N; i++) {
-        char name[32];
-        snprintf(name, sizeof name, "a.b/r%d", (i * 7) % 1000);
-        gang_requests_ask(&r, name, i);
-        gang_requests_ask(&r, "nvidia.com/gpu", 1);
-        gang_requests_container(&r, CONTAINER_REGULAR);
-    }
-    struct gang_amounts sums;
-    gang_requests_end(&r, &sums);
-    assert_int_equal(sums.n, 1001);
-    assert_int_equal(gang_amounts_get(&sums, "nvidia.com/gpu"), N);
-    assert_int_equal(gang_amounts_get(&sums, "a.b/r7"), 1 + 1001 + 2001);
-    gang_amounts_done(&sums);
-}
 
 static void C10_taints_and_cordons(void **state)
 {
@@ -257,9 +183,6 @@ static void devices_are_extended_resources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(C10_init_containers_and_sidecars_count_as_the_scheduler_counts),
-        cmocka_unit_test(C10_overhead_pod_level_and_resize),
-        cmocka_unit_test(T06_requests_of_any_number_of_resources_are_summed),
         cmocka_unit_test(C10_taints_and_cordons),
         cmocka_unit_test(C10_node_affinity_operators),
         cmocka_unit_test(an_affinity_without_terms_matches_nothing),

@@ -412,7 +412,7 @@ static void T06_a_pod_that_cannot_be_read_whole_is_kept(void **state)
         {"{" META ",\"spec\":[]}", "pod ml/p: spec is a list, must be an object"},
         {"{" META
          ",\"spec\":{\"containers\":[{},{\"resources\":{\"requests\":{\"cpu\":\"1x\"}}}]}}",
-         "pod ml/p: resources: cpu: \"1x\""},
+         "pod ml/p: spec.containers[1].resources.requests.cpu: \"1x\""},
         {"{" META ",\"spec\":{\"containers\":[{\"resources\":{\"limits\":{\"cpu\":\"-1\"}}}]}}",
          "must not be negative"},
         {"{" META ",\"spec\":{\"priority\":3000000000}}", "priority is 3000000000"},

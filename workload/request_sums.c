@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gang/requests.h"
+#include "workload/request_sums.h"
 
 /* Most pods name so few resources that a look at each is the fastest. More have an index, which is
  * made when it is needed: the API server serves names in order, so most often each is new. */
@@ -12,7 +12,7 @@ static int64_t sum_of(int64_t a, int64_t b)
 }
 
 /* The place of the resource; r->n: it has none. */
-static size_t find(struct gang_requests *r, const char *resource)
+static size_t find(struct request_sums *r, const char *resource)
 {
     if (r->n && strcmp(resource, r->items[r->largest].resource) > 0)
         return r->n;
@@ -28,7 +28,7 @@ static size_t find(struct gang_requests *r, const char *resource)
     return at;
 }
 
-static size_t find_or_add(struct gang_requests *r, const char *resource)
+static size_t find_or_add(struct request_sums *r, const char *resource)
 {
     size_t at = find(r, resource);
     if (at < r->n)
@@ -40,7 +40,7 @@ static size_t find_or_add(struct gang_requests *r, const char *resource)
     return at;
 }
 
-void gang_requests_ask(struct gang_requests *r, const char *resource, int64_t amount)
+void request_sums_ask(struct request_sums *r, const char *resource, int64_t amount)
 {
     size_t at = find_or_add(r, resource);
     struct request_sum *s = &r->items[at];
@@ -56,7 +56,7 @@ void gang_requests_ask(struct gang_requests *r, const char *resource, int64_t am
 
 /* An init step needs itself and the sidecars before it. Of a resource that the container does not
  * ask for nothing changes: its peak covers the sidecars already. */
-void gang_requests_container(struct gang_requests *r, enum gang_container_kind kind)
+void request_sums_container(struct request_sums *r, enum container_kind kind)
 {
     for (size_t i = 0; i < r->n_asked; i++) {
         struct request_sum *s = &r->items[r->asked[i]];
@@ -74,18 +74,18 @@ void gang_requests_container(struct gang_requests *r, enum gang_container_kind k
     r->n_asked = 0;
 }
 
-static int64_t charged(const struct request_sum *s)
+int64_t request_sums_charged(const struct request_sum *s)
 {
     return s->total > s->peak ? s->total : s->peak;
 }
 
-int64_t gang_requests_get(struct gang_requests *r, const char *resource)
+int64_t request_sums_get(struct request_sums *r, const char *resource)
 {
     size_t at = find(r, resource);
-    return at < r->n ? charged(&r->items[at]) : -1;
+    return at < r->n ? request_sums_charged(&r->items[at]) : -1;
 }
 
-void gang_requests_set(struct gang_requests *r, const char *resource, int64_t amount)
+void request_sums_set(struct request_sums *r, const char *resource, int64_t amount)
 {
     size_t at = find_or_add(r, resource);
     struct request_sum *s = &r->items[at];
@@ -93,25 +93,20 @@ void gang_requests_set(struct gang_requests *r, const char *resource, int64_t am
     s->peak = 0;
 }
 
-void gang_requests_add(struct gang_requests *r, const char *resource, int64_t amount)
+void request_sums_add(struct request_sums *r, const char *resource, int64_t amount)
 {
     size_t at = find_or_add(r, resource);
     struct request_sum *s = &r->items[at];
-    s->total = sum_of(charged(s), amount);
+    s->total = sum_of(request_sums_charged(s), amount);
     s->peak = 0;
 }
 
-void gang_requests_end(struct gang_requests *r, struct gang_amounts *ret)
+void request_sums_done(struct request_sums *r)
 {
-    if (ret)
-        *ret = (struct gang_amounts){xcalloc(r->n, sizeof *ret->items), r->n};
     for (size_t i = 0; i < r->n; i++)
-        if (ret)
-            ret->items[i] = (struct gang_amount){r->items[i].resource, charged(&r->items[i])};
-        else
-            free(r->items[i].resource);
+        free(r->items[i].resource);
     free(r->items);
     free(r->asked);
     map_done(&r->index);
-    *r = (struct gang_requests){0};
+    *r = (struct request_sums){0};
 }
