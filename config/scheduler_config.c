@@ -2,22 +2,23 @@
 /*
  * What is judged here comes from kube-scheduler's side of the contract: an extender entry that
  * parses may still lose gangs (ignorable), lose replies (httpTimeout) or hide members
- * (managedResources). libyaml's document keeps the line of every node.
+ * (managedResources).
  */
 #include "config/scheduler_config.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <yaml.h>
 
 #include "base/duration.h"
 #include "base/likeness.h"
+#include "base/map.h"
 #include "base/utf8.h"
+#include "base/yaml_tree.h"
 
 /* kube-scheduler's DefaultExtenderTimeout */
 #define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)
+#define MAX_FILE_MIB         1
 #define HOLD_MARGIN          (5 * USEC_PER_SEC)
 
 #define API_VERSION "kubescheduler.config.k8s.io/v1"
@@ -25,16 +26,15 @@
 struct judge {
     const char *path;
     const struct config *config;
-    yaml_document_t doc;
     struct scheduler_config_report *report;
 };
 
 enum severity { IS_ERROR, IS_WARNING };
 
-static void finding(struct judge *j, enum severity severity, const yaml_node_t *at, const char *fmt,
-                    ...) PRINTF_LIKE(4, 5);
-static void finding(struct judge *j, enum severity severity, const yaml_node_t *at, const char *fmt,
-                    ...)
+static void finding(struct judge *j, enum severity severity, const struct yaml_item *at,
+                    const char *fmt, ...) PRINTF_LIKE(4, 5);
+static void finding(struct judge *j, enum severity severity, const struct yaml_item *at,
+                    const char *fmt, ...)
 {
     char text[512];
     va_list ap;
@@ -44,7 +44,7 @@ static void finding(struct judge *j, enum severity severity, const yaml_node_t *
     utf8_clean(text);
     if (severity == IS_ERROR && j->report->errors == 0)
         j->report->error_at = j->report->text.len;
-    buf_printf(&j->report->text, "%s:%zu: %s: %s\n", j->path, at ? at->start_mark.line + 1 : 1,
+    buf_printf(&j->report->text, "%s:%zu: %s: %s\n", j->path, at ? at->line : 1,
                severity == IS_ERROR ? "error" : "warning", text);
     if (severity == IS_ERROR)
         j->report->errors++;
@@ -54,42 +54,44 @@ static void finding(struct judge *j, enum severity severity, const yaml_node_t *
 
 /* ---- the YAML document ---- */
 
-static const char *text_of(const yaml_node_t *n)
+static const char *text_of(const struct yaml_item *n)
 {
-    return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
+    return n && n->kind == ITEM_SCALAR ? n->text : NULL;
 }
 
-static yaml_node_t *get(struct judge *j, const yaml_node_t *map, const char *key)
+/* Keys and values of a map, else 0. */
+static size_t entries(const struct yaml_item *map)
 {
-    if (!map || map->type != YAML_MAPPING_NODE)
-        return NULL;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++)
-        if (str_eq(text_of(yaml_document_get_node(&j->doc, p->key)), key))
-            return yaml_document_get_node(&j->doc, p->value);
+    return map && map->kind == ITEM_MAP ? map->n : 0;
+}
+
+static const struct yaml_item *get(const struct yaml_item *map, const char *key)
+{
+    for (size_t i = 0; i < entries(map); i += 2)
+        if (str_eq(text_of(yaml_item_real(map->items[i])), key))
+            return yaml_item_real(map->items[i + 1]);
     return NULL;
 }
 
-static const char *get_text(struct judge *j, const yaml_node_t *map, const char *key)
+static const char *get_text(const struct yaml_item *map, const char *key)
 {
-    const char *s = text_of(get(j, map, key));
+    const char *s = text_of(get(map, key));
     return s && *s && !str_eq(s, "null") && !str_eq(s, "~") ? s : NULL;
 }
 
-static bool get_bool(struct judge *j, const yaml_node_t *map, const char *key)
+static bool get_bool(const struct yaml_item *map, const char *key)
 {
-    return str_eq(get_text(j, map, key), "true");
+    return str_eq(get_text(map, key), "true");
 }
 
-static size_t length(const yaml_node_t *list)
+static size_t length(const struct yaml_item *list)
 {
-    if (!list || list->type != YAML_SEQUENCE_NODE)
-        return 0;
-    return (size_t)(list->data.sequence.items.top - list->data.sequence.items.start);
+    return list && list->kind == ITEM_LIST ? list->n : 0;
 }
 
-static yaml_node_t *item(struct judge *j, const yaml_node_t *list, size_t i)
+static const struct yaml_item *item(const struct yaml_item *list, size_t i)
 {
-    return yaml_document_get_node(&j->doc, list->data.sequence.items.start[i]);
+    return yaml_item_real(list->items[i]);
 }
 
 /* ---- which extender is muster ---- */
@@ -121,9 +123,9 @@ static char *port_and_path(const char *url)
 }
 
 /* By port and path: the host may be a service name or another address of the same machine. */
-static bool is_ours(struct judge *j, const yaml_node_t *extender)
+static bool is_ours(struct judge *j, const struct yaml_item *extender)
 {
-    const char *prefix = get_text(j, extender, "urlPrefix");
+    const char *prefix = get_text(extender, "urlPrefix");
     cleanup_free char *ours = our_prefix(j->config);
     cleanup_free char *our_end = port_and_path(ours);
     cleanup_free char *end = prefix ? port_and_path(prefix) : NULL;
@@ -181,14 +183,11 @@ static bool is_known(const char *const *known, const char *key)
 }
 
 /* Keys that are unknown. */
-static void check_keys(struct judge *j, const yaml_node_t *map, const char *const *known,
+static void check_keys(struct judge *j, const struct yaml_item *map, const char *const *known,
                        enum severity severity)
 {
-    if (!map || map->type != YAML_MAPPING_NODE)
-        return;
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-         p++) {
-        const yaml_node_t *key = yaml_document_get_node(&j->doc, p->key);
+    for (size_t i = 0; i < entries(map); i += 2) {
+        const struct yaml_item *key = yaml_item_real(map->items[i]);
         const char *name = text_of(key);
         if (!name || is_known(known, name))
             continue;
@@ -200,7 +199,7 @@ static void check_keys(struct judge *j, const yaml_node_t *map, const char *cons
 
 /* ---- the rules ---- */
 
-static void check_verbs(struct judge *j, const yaml_node_t *e)
+static void check_verbs(struct judge *j, const struct yaml_item *e)
 {
     static const struct {
         const char *key, *verb, *without;
@@ -212,19 +211,19 @@ static void check_verbs(struct judge *j, const yaml_node_t *e)
         {"bindVerb", "bind", "members are bound one by one, not as a gang", IS_ERROR},
     };
     for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
-        const char *verb = get_text(j, e, verbs[i].key);
+        const char *verb = get_text(e, verbs[i].key);
         if (!verb)
             finding(j, verbs[i].severity, e, "%s is missing and %s: write \"%s: %s\"", verbs[i].key,
                     verbs[i].without, verbs[i].key, verbs[i].verb);
         else if (!str_eq(verb, verbs[i].verb))
-            finding(j, IS_ERROR, get(j, e, verbs[i].key),
+            finding(j, IS_ERROR, get(e, verbs[i].key),
                     "%s: muster has no verb \"%s\": write \"%s: %s\"", verbs[i].key, verb,
                     verbs[i].key, verbs[i].verb);
     }
-    if (get_text(j, e, "prioritizeVerb")) {
-        const char *weight = get_text(j, e, "weight");
+    if (get_text(e, "prioritizeVerb")) {
+        const char *weight = get_text(e, "weight");
         if (!weight || strtol(weight, NULL, 10) <= 0)
-            finding(j, IS_ERROR, weight ? get(j, e, "weight") : e,
+            finding(j, IS_ERROR, weight ? get(e, "weight") : e,
                     "prioritizeVerb needs a positive weight, else kube-scheduler does not start: "
                     "write \"weight: 10\"");
     }
@@ -237,10 +236,10 @@ static bool is_go_duration(const char *text)
     return n > 0 && strchr("hms", text[n - 1]) && strspn(text, "0123456789.hmsu") == n;
 }
 
-static void check_timeout(struct judge *j, const yaml_node_t *e)
+static void check_timeout(struct judge *j, const struct yaml_item *e)
 {
-    const char *text = get_text(j, e, "httpTimeout");
-    const yaml_node_t *at = text ? get(j, e, "httpTimeout") : e;
+    const char *text = get_text(e, "httpTimeout");
+    const struct yaml_item *at = text ? get(e, "httpTimeout") : e;
     usec_t timeout = DEFAULT_HTTP_TIMEOUT;
     struct err err;
     if (text && duration_parse(text, &timeout, &err) < 0) {
@@ -261,93 +260,98 @@ static void check_timeout(struct judge *j, const yaml_node_t *e)
                 (double)j->config->hold / 1e6, (double)need / 1e6);
 }
 
-static void check_ours(struct judge *j, const yaml_node_t *e)
+static void check_ours(struct judge *j, const struct yaml_item *e)
 {
     check_verbs(j, e);
     check_timeout(j, e);
-    if (get_bool(j, e, "ignorable"))
-        finding(j, IS_ERROR, get(j, e, "ignorable"),
+    if (get_bool(e, "ignorable"))
+        finding(j, IS_ERROR, get(e, "ignorable"),
                 "ignorable: true lets kube-scheduler bind single members while muster is down: "
                 "write \"ignorable: false\"");
-    if (!get_bool(j, e, "nodeCacheCapable"))
-        finding(j, IS_WARNING, get(j, e, "nodeCacheCapable") ? get(j, e, "nodeCacheCapable") : e,
+    if (!get_bool(e, "nodeCacheCapable"))
+        finding(j, IS_WARNING, get(e, "nodeCacheCapable") ? get(e, "nodeCacheCapable") : e,
                 "without nodeCacheCapable every call carries whole nodes, 1,000 times the bytes: "
                 "write \"nodeCacheCapable: true\"");
-    const yaml_node_t *managed = get(j, e, "managedResources");
+    const struct yaml_item *managed = get(e, "managedResources");
     if (length(managed) > 0)
         finding(j, IS_WARNING, managed,
                 "managedResources hides pods that ask for none of these from muster: members of a "
                 "gang without them are never seen; leave it out");
-    if (get_bool(j, e, "enableHTTPS")) {
-        const yaml_node_t *tls = get(j, e, "tlsConfig");
-        if (!get_text(j, tls, "caFile") && !get_text(j, tls, "caData"))
-            finding(j, IS_ERROR, get(j, e, "enableHTTPS"),
+    if (get_bool(e, "enableHTTPS")) {
+        const struct yaml_item *tls = get(e, "tlsConfig");
+        if (!get_text(tls, "caFile") && !get_text(tls, "caData"))
+            finding(j, IS_ERROR, get(e, "enableHTTPS"),
                     "enableHTTPS without a CA: kube-scheduler then trusts every server: write "
                     "tlsConfig.caFile or tlsConfig.caData");
     }
 }
 
-static void check_duplicates(struct judge *j, const yaml_node_t *map)
+static void check_duplicates(struct judge *j, const struct yaml_item *map)
 {
-    for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-         p++) {
-        yaml_node_t *key = yaml_document_get_node(&j->doc, p->key);
-        for (yaml_node_pair_t *q = map->data.mapping.pairs.start; q < p; q++) {
-            yaml_node_t *other = yaml_document_get_node(&j->doc, q->key);
-            if (text_of(key) && str_eq(text_of(key), text_of(other)))
-                finding(j, IS_ERROR, key, "%s is set twice, first in line %zu: keep one",
-                        text_of(key), other->start_mark.line + 1);
-        }
+    struct map seen = MAP_INIT;
+    for (size_t i = 0; i < map->n; i += 2) {
+        const struct yaml_item *key = yaml_item_real(map->items[i]);
+        const struct yaml_item *first = text_of(key) ? map_get(&seen, text_of(key)) : NULL;
+        if (first)
+            finding(j, IS_ERROR, key, "%s is set twice, first in line %zu: keep one", text_of(key),
+                    first->line);
+        else if (text_of(key))
+            map_set(&seen, text_of(key), (void *)(uintptr_t)key);
     }
+    map_done(&seen);
 }
 
 /*
  * Whether kube-scheduler asks the extender behind ours and sends it whole nodes: those that ours
  * has left over, in its words. Ignorable ones come last, wherever they stand.
  */
-static bool takes_our_nodes(struct judge *j, const yaml_node_t *ours, const yaml_node_t *e)
+static bool takes_our_nodes(const struct yaml_item *ours, const struct yaml_item *e, bool after)
 {
-    bool last = get_bool(j, e, "ignorable"), ours_last = get_bool(j, ours, "ignorable");
-    bool behind = last != ours_last ? last : e->start_mark.index > ours->start_mark.index;
-    return e != ours && behind && get_text(j, e, "filterVerb") &&
-           !get_bool(j, e, "nodeCacheCapable");
+    bool last = get_bool(e, "ignorable"), ours_last = get_bool(ours, "ignorable");
+    bool behind = last != ours_last ? last : after;
+    return e != ours && behind && get_text(e, "filterVerb") && !get_bool(e, "nodeCacheCapable");
 }
 
-static void check_behind_ours(struct judge *j, const yaml_node_t *list, const yaml_node_t *ours)
+static void check_behind_ours(struct judge *j, const struct yaml_item *list,
+                              const struct yaml_item *ours)
 {
-    if (get_bool(j, ours, "nodeCacheCapable"))
+    if (get_bool(ours, "nodeCacheCapable"))
         return;
-    for (size_t i = 0; i < length(list); i++)
-        if (takes_our_nodes(j, ours, item(j, list, i)))
-            finding(j, IS_ERROR, item(j, list, i),
+    bool after = false;
+    for (size_t i = 0; i < length(list); i++) {
+        after |= item(list, i) == ours;
+        if (takes_our_nodes(ours, item(list, i), after))
+            finding(j, IS_ERROR, item(list, i),
                     "this extender is asked after muster and gets the nodes that muster passes on, "
                     "of which some are no more than a name (line %zu is not nodeCacheCapable): "
                     "write \"nodeCacheCapable: true\" there",
-                    ours->start_mark.line + 1);
+                    ours->line);
+    }
 }
 
-static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml_node_t *list)
+static void check_extenders(struct judge *j, const struct yaml_item *root,
+                            const struct yaml_item *list)
 {
-    const yaml_node_t *binder = NULL;
+    const struct yaml_item *binder = NULL;
     int ours = 0;
     for (size_t i = 0; i < length(list); i++) {
-        const yaml_node_t *e = item(j, list, i);
-        if (e->type != YAML_MAPPING_NODE) {
+        const struct yaml_item *e = item(list, i);
+        if (e->kind != ITEM_MAP) {
             finding(j, IS_ERROR, e, "an entry of extenders is no mapping");
             continue;
         }
         check_duplicates(j, e);
         check_keys(j, e, extender_keys, IS_ERROR);
-        check_keys(j, get(j, e, "tlsConfig"), tls_keys, IS_ERROR);
-        const yaml_node_t *managed = get(j, e, "managedResources");
+        check_keys(j, get(e, "tlsConfig"), tls_keys, IS_ERROR);
+        const struct yaml_item *managed = get(e, "managedResources");
         for (size_t k = 0; k < length(managed); k++)
-            check_keys(j, item(j, managed, k), managed_keys, IS_ERROR);
-        if (get_text(j, e, "bindVerb")) {
+            check_keys(j, item(managed, k), managed_keys, IS_ERROR);
+        if (get_text(e, "bindVerb")) {
             if (binder)
-                finding(j, IS_ERROR, get(j, e, "bindVerb"),
+                finding(j, IS_ERROR, get(e, "bindVerb"),
                         "a second extender with a bindVerb (the first is in line %zu): "
                         "kube-scheduler allows one; take this one out",
-                        binder->start_mark.line + 1);
+                        binder->line);
             else
                 binder = e;
         }
@@ -367,23 +371,23 @@ static void check_extenders(struct judge *j, const yaml_node_t *root, const yaml
     }
 }
 
-static void check_profiles(struct judge *j, const yaml_node_t *list)
+static void check_profiles(struct judge *j, const struct yaml_item *list)
 {
     for (size_t i = 0; i < length(list); i++) {
-        const yaml_node_t *profile = item(j, list, i);
-        const char *name = get_text(j, profile, "schedulerName");
+        const struct yaml_item *profile = item(list, i);
+        const char *name = get_text(profile, "schedulerName");
         check_keys(j, profile, profile_keys, IS_ERROR);
         if (!name && length(list) > 1)
             finding(j, IS_ERROR, profile,
                     "a profile without schedulerName beside others: kube-scheduler does not start: "
                     "name it");
         for (size_t k = 0; name && k < i; k++) {
-            const yaml_node_t *other = get(j, item(j, list, k), "schedulerName");
+            const struct yaml_item *other = get(item(list, k), "schedulerName");
             if (str_eq(text_of(other), name))
-                finding(j, IS_ERROR, get(j, profile, "schedulerName"),
+                finding(j, IS_ERROR, get(profile, "schedulerName"),
                         "schedulerName %s is there twice, first in line %zu: kube-scheduler does "
                         "not start: keep one",
-                        name, other->start_mark.line + 1);
+                        name, other->line);
         }
     }
 }
@@ -394,12 +398,12 @@ const char *const scheduler_config_rules[] = {"NodeUnschedulable", "NodeAffinity
                                               "TaintToleration", NULL};
 
 /* Whether plugins.<point>.<list> names the plugin, or all of them. */
-static bool names_plugin(struct judge *j, const yaml_node_t *plugins, const char *point,
-                         const char *list, const char *name, bool or_all)
+static bool names_plugin(const struct yaml_item *plugins, const char *point, const char *list,
+                         const char *name, bool or_all)
 {
-    const yaml_node_t *items = get(j, get(j, plugins, point), list);
+    const struct yaml_item *items = get(get(plugins, point), list);
     for (size_t i = 0; i < length(items); i++) {
-        const char *item_name = get_text(j, item(j, items, i), "name");
+        const char *item_name = get_text(item(items, i), "name");
         if (str_eq(item_name, name) || (or_all && str_eq(item_name, "*")))
             return true;
     }
@@ -407,24 +411,24 @@ static bool names_plugin(struct judge *j, const yaml_node_t *plugins, const char
 }
 
 /* What is enabled by name goes before what is disabled, and a point before multiPoint. */
-static bool filters_without(struct judge *j, const yaml_node_t *plugins, const char *name)
+static bool filters_without(const struct yaml_item *plugins, const char *name)
 {
-    if (names_plugin(j, plugins, "filter", "enabled", name, false))
+    if (names_plugin(plugins, "filter", "enabled", name, false))
         return false;
-    if (names_plugin(j, plugins, "filter", "disabled", name, true))
+    if (names_plugin(plugins, "filter", "disabled", name, true))
         return true;
-    return names_plugin(j, plugins, "multiPoint", "disabled", name, true) &&
-           !names_plugin(j, plugins, "multiPoint", "enabled", name, false);
+    return names_plugin(plugins, "multiPoint", "disabled", name, true) &&
+           !names_plugin(plugins, "multiPoint", "enabled", name, false);
 }
 
 /* Of any profile: muster does not ask which one brings a pod. */
-static unsigned find_rules_off(struct judge *j, const yaml_node_t *profiles)
+static unsigned find_rules_off(const struct yaml_item *profiles)
 {
     unsigned off = 0;
     for (size_t i = 0; i < length(profiles); i++) {
-        const yaml_node_t *plugins = get(j, item(j, profiles, i), "plugins");
+        const struct yaml_item *plugins = get(item(profiles, i), "plugins");
         for (unsigned r = 0; scheduler_config_rules[r]; r++)
-            off |= (unsigned)filters_without(j, plugins, scheduler_config_rules[r]) << r;
+            off |= (unsigned)filters_without(plugins, scheduler_config_rules[r]) << r;
     }
     return off;
 }
@@ -447,11 +451,11 @@ static const struct plugin_rule {
     {"DynamicResources", {NULL}},
 };
 
-static void check_plugin_config(struct judge *j, const yaml_node_t *list)
+static void check_plugin_config(struct judge *j, const struct yaml_item *list)
 {
     for (size_t i = 0; i < length(list); i++) {
-        const yaml_node_t *entry = item(j, list, i);
-        const char *name = get_text(j, entry, "name");
+        const struct yaml_item *entry = item(list, i);
+        const char *name = get_text(entry, "name");
         const struct plugin_rule *rule = NULL;
         for (size_t k = 0; k < ARRAY_SIZE(plugin_rules); k++)
             if (str_eq(name, plugin_rules[k].name))
@@ -463,7 +467,7 @@ static void check_plugin_config(struct judge *j, const yaml_node_t *list)
                 "or set express to false",
                 name ? name : "a plugin without a name");
         for (size_t k = 0; rule && k < ARRAY_SIZE(rule->fields) && rule->fields[k]; k++) {
-            const yaml_node_t *at = get(j, get(j, entry, "args"), rule->fields[k]);
+            const struct yaml_item *at = get(get(entry, "args"), rule->fields[k]);
             if (at)
                 finding(
                     j, IS_ERROR, at,
@@ -475,14 +479,11 @@ static void check_plugin_config(struct judge *j, const yaml_node_t *list)
 }
 
 /* Scores are nobody's concern; any other extension point may refuse nodes. */
-static void check_plugins(struct judge *j, const yaml_node_t *plugins)
+static void check_plugins(struct judge *j, const struct yaml_item *plugins)
 {
     static const char *const harmless[] = {"score", "preScore", NULL};
-    if (!plugins || plugins->type != YAML_MAPPING_NODE)
-        return;
-    for (yaml_node_pair_t *p = plugins->data.mapping.pairs.start;
-         p < plugins->data.mapping.pairs.top; p++) {
-        const yaml_node_t *key = yaml_document_get_node(&j->doc, p->key);
+    for (size_t i = 0; i < entries(plugins); i += 2) {
+        const struct yaml_item *key = yaml_item_real(plugins->items[i]);
         if (!is_known(harmless, text_of(key) ? text_of(key) : ""))
             finding(
                 j, IS_ERROR, key,
@@ -494,68 +495,67 @@ static void check_plugins(struct judge *j, const yaml_node_t *plugins)
 
 /* Whatever kube-scheduler places must come to muster's bind verb, and be filtered by its own
  * default rules alone. */
-static void check_express(struct judge *j, const yaml_node_t *root)
+static void check_express(struct judge *j, const struct yaml_item *root)
 {
-    const yaml_node_t *list = get(j, root, "extenders"), *profiles = get(j, root, "profiles");
+    const struct yaml_item *list = get(root, "extenders"), *profiles = get(root, "profiles");
     for (size_t i = 0; i < length(list); i++) {
-        const yaml_node_t *e = item(j, list, i);
-        if (!is_ours(j, e) && get_text(j, e, "filterVerb"))
+        const struct yaml_item *e = item(list, i);
+        if (!is_ours(j, e) && get_text(e, "filterVerb"))
             finding(j, IS_ERROR, e,
                     "express: another extender filters nodes by rules that muster does not know: "
                     "take it out, or set express to false");
-        if (is_ours(j, e) && length(get(j, e, "managedResources")) > 0)
+        if (is_ours(j, e) && length(get(e, "managedResources")) > 0)
             finding(j, IS_ERROR, e,
                     "express: with managedResources not every pod binds through muster: take it "
                     "out, or set express to false");
     }
     for (size_t i = 0; i < length(profiles); i++) {
-        const yaml_node_t *profile = item(j, profiles, i);
-        check_plugins(j, get(j, profile, "plugins"));
-        check_plugin_config(j, get(j, profile, "pluginConfig"));
+        const struct yaml_item *profile = item(profiles, i);
+        check_plugins(j, get(profile, "plugins"));
+        check_plugin_config(j, get(profile, "pluginConfig"));
     }
 }
 
-static bool is_hundred(struct judge *j, const yaml_node_t *map, bool otherwise)
+static bool is_hundred(const struct yaml_item *map, bool otherwise)
 {
-    const char *text = get_text(j, map, "percentageOfNodesToScore");
+    const char *text = get_text(map, "percentageOfNodesToScore");
     return text ? str_eq(text, "100") : otherwise;
 }
 
 /* A profile's own figure goes before that of all. */
-static bool has_whole_lists(struct judge *j, const yaml_node_t *root)
+static bool has_whole_lists(const struct yaml_item *root)
 {
-    const yaml_node_t *profiles = get(j, root, "profiles");
-    bool all = is_hundred(j, root, false), each = true;
+    const struct yaml_item *profiles = get(root, "profiles");
+    bool all = is_hundred(root, false), each = true;
     for (size_t i = 0; i < length(profiles); i++)
-        each &= is_hundred(j, item(j, profiles, i), all);
+        each &= is_hundred(item(profiles, i), all);
     return length(profiles) > 0 ? each : all;
 }
 
-static void check_document(struct judge *j)
+static void check_document(struct judge *j, const struct yaml_item *root)
 {
-    const yaml_node_t *root = yaml_document_get_root_node(&j->doc);
-    if (!root || root->type != YAML_MAPPING_NODE) {
+    if (!root || root->kind != ITEM_MAP) {
         finding(j, IS_ERROR, root,
                 "is no KubeSchedulerConfiguration: \"muster scheduler-config\" prints one");
         return;
     }
     check_duplicates(j, root);
     check_keys(j, root, root_keys, IS_WARNING); /* a newer kube-scheduler may know more */
-    const char *kind = get_text(j, root, "kind");
+    const char *kind = get_text(root, "kind");
     if (!str_eq(kind, "KubeSchedulerConfiguration"))
-        finding(j, IS_ERROR, kind ? get(j, root, "kind") : root,
+        finding(j, IS_ERROR, kind ? get(root, "kind") : root,
                 "kind is %s: write \"kind: KubeSchedulerConfiguration\"", kind ? kind : "missing");
-    const char *version = get_text(j, root, "apiVersion");
+    const char *version = get_text(root, "apiVersion");
     if (!str_eq(version, API_VERSION))
-        finding(j, IS_ERROR, version ? get(j, root, "apiVersion") : root,
+        finding(j, IS_ERROR, version ? get(root, "apiVersion") : root,
                 "apiVersion is %s: write \"apiVersion: " API_VERSION "\"",
                 version ? version : "missing");
-    check_extenders(j, root, get(j, root, "extenders"));
-    check_profiles(j, get(j, root, "profiles"));
+    check_extenders(j, root, get(root, "extenders"));
+    check_profiles(j, get(root, "profiles"));
     if (j->config->express)
         check_express(j, root);
-    j->report->rules_off = find_rules_off(j, get(j, root, "profiles"));
-    j->report->whole_lists = has_whole_lists(j, root);
+    j->report->rules_off = find_rules_off(get(root, "profiles"));
+    j->report->whole_lists = has_whole_lists(root);
 }
 
 void scheduler_config_check(const char *path, const struct config *config,
@@ -563,27 +563,18 @@ void scheduler_config_check(const char *path, const struct config *config,
 {
     *report = (struct scheduler_config_report){.text = BUF_INIT};
     struct judge j = {.path = path, .config = config, .report = report};
-    FILE *f = fopen(path, "re");
-    if (!f) {
-        buf_printf(&report->text, "%s: error: cannot be opened: %s\n", path, strerror(errno));
-        report->errors++;
+    size_t line;
+    struct err err;
+    cleanup_yaml struct yaml_tree *t = yaml_tree_load(path, MAX_FILE_MIB, &line, &err);
+    if (t) {
+        check_document(&j, t->n ? yaml_item_real(t->documents[0].root) : NULL);
         return;
     }
-    yaml_parser_t parser;
-    if (!yaml_parser_initialize(&parser))
-        abort(); /* out of memory, as in base/mem.h */
-    yaml_parser_set_input_file(&parser, f);
-    if (yaml_parser_load(&parser, &j.doc)) {
-        check_document(&j);
-        yaml_document_delete(&j.doc);
-    } else {
-        buf_printf(&report->text, "%s:%zu: error: is no YAML: %s\n", path,
-                   parser.problem_mark.line + 1,
-                   parser.problem ? parser.problem : "cannot be read");
-        report->errors++;
-    }
-    yaml_parser_delete(&parser);
-    fclose(f);
+    if (line)
+        buf_printf(&report->text, "%s:%zu: error: is no YAML: %s\n", path, line, err.text);
+    else
+        buf_printf(&report->text, "%s: error: %s\n", path, err.text);
+    report->errors++;
 }
 
 /* ---- printing ---- */

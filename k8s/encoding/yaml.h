@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * yaml.h - YAML text to jansson trees (kubeconfig, manifests, scenario files), through libyaml.
+ * yaml.h - YAML text (kubeconfig, manifests, scenario files) as jansson values, from the trees of
+ * base/yaml_tree.h and within their bounds.
  *
  * Core schema as Kubernetes reads it (YAML 1.2 plain scalars: null, true/false, integers, floats,
- * everything else strings; quoted scalars are strings), anchors and aliases (bounded, so that a
- * small file cannot grow into a huge tree), merge keys not. Duplicate keys are an error. Pure, any
- * thread.
+ * everything else strings; quoted scalars are strings). An alias is a copy; merge keys are not
+ * supported. Duplicate keys are an error. Pure but for reading the file, any thread.
  */
 #ifndef MUSTER_K8S_ENCODING_YAML_H
 #define MUSTER_K8S_ENCODING_YAML_H

@@ -83,6 +83,7 @@ static const struct {
     {"- a\n", ":1: error", "is no KubeSchedulerConfiguration"},
     {"", ":1: error", "is no KubeSchedulerConfiguration"},
     {"a: [\n", ":2: error", "is no YAML"},
+    {"a: 1\nb: *a\n", ":2: error", "is no YAML: the alias *a has no anchor before it"},
 };
 
 static void every_trap_is_found_at_its_line(void **state)
@@ -322,6 +323,23 @@ static void T13_rules_that_a_profile_runs_without_are_read(void **state)
     config_free(c);
 }
 
+static void a_file_too_large_is_refused(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf text = BUF_INIT;
+    for (int i = 0; i < 1 << 20; i++)
+        buf_putc(&text, '#');
+    buf_putc(&text, '\n');
+    cleanup_file char *path = file_make(buf_str(&text));
+    struct config *c = config_defaults();
+    struct scheduler_config_report r;
+    scheduler_config_check(path, c, &r);
+    cleanup_free char *want = xasprintf("%s: error: is larger than 1 MiB\n", path);
+    assert_string_equal(buf_str(&r.text), want);
+    buf_done(&r.text);
+    config_free(c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -333,6 +351,7 @@ int main(void)
         cmocka_unit_test(profiles_that_are_no_names_are_refused),
         cmocka_unit_test(P03_what_keeps_the_express_lane_closed_is_found_at_its_line),
         cmocka_unit_test(whether_lists_are_whole_is_read),
+        cmocka_unit_test(a_file_too_large_is_refused),
         cmocka_unit_test(T13_rules_that_a_profile_runs_without_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -143,6 +143,17 @@ static void aliases_cannot_blow_up(void **state)
     expect_error(b.data, b.len, "t.yaml:6: more than 1000000 values: too large");
 }
 
+/* Each level is an alias of the one before. */
+static void aliases_cannot_go_deep(void **state)
+{
+    (void)state;
+    cleanup_buf struct buf b = BUF_INIT;
+    buf_puts(&b, "a0: &a0 []\n");
+    for (int i = 1; i < 200; i++)
+        buf_printf(&b, "a%d: &a%d [*a%d]\n", i, i, i - 1);
+    expect_error(b.data, b.len, "t.yaml:128: nested deeper than 128 levels");
+}
+
 static void files_are_loaded(void **state)
 {
     (void)state;
@@ -187,6 +198,7 @@ int main(void)
         cmocka_unit_test(mistakes_are_named_with_their_line),
         cmocka_unit_test(depth_is_bounded),
         cmocka_unit_test(aliases_cannot_blow_up),
+        cmocka_unit_test(aliases_cannot_go_deep),
         cmocka_unit_test(files_are_loaded),
         cmocka_unit_test(a_file_too_large_is_refused),
     };

@@ -97,7 +97,7 @@ static void manifests_come_from_files_beside(void **state)
     assert_string_equal(manifest_name(json_array_get(s->objects, 5)), "pytorch-ddp");
     scenario_free(s);
     expect_error("objects: [nowhere.yaml]",
-                 "s.yaml: objects[0]: open ./nowhere.yaml: No such file or directory");
+                 "s.yaml: objects[0]: ./nowhere.yaml: cannot be opened: No such file or directory");
 }
 
 static void the_timetable_is_read(void **state)
