@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/map.h"
 
-#include <assert.h>
+#include "base/must.h"
 
 static uint64_t seed0, seed1;
 
@@ -96,7 +96,7 @@ void *map_get(const struct map *m, const char *key)
 
 void *map_set(struct map *m, const char *key, void *value)
 {
-    assert(value);
+    MUST(value); /* NULL is the answer for a key that is not there */
     uint64_t hash = hash_key(key);
     struct map_entry *e = find(m, key, hash);
     if (e) {

@@ -3,6 +3,8 @@
 
 #include <nghttp2/nghttp2.h>
 
+#include "base/must.h"
+
 /* Replies are bounded by whoever asks; a window only says how much of them may be on the way. */
 #define STREAM_WINDOW     (1 << 20)
 #define CONNECTION_WINDOW (16 << 20)
@@ -169,8 +171,7 @@ int http2_ask(struct http2 *h, struct http2_stream *s, const struct http2_header
               const char *body)
 {
     nghttp2_nv pairs[MAX_HEADERS];
-    if (n > ARRAY_SIZE(pairs))
-        abort();
+    MUST(n <= ARRAY_SIZE(pairs));
     for (size_t i = 0; i < n; i++)
         pairs[i] = pair_of(&headers[i]);
     *s = (struct http2_stream){.body = body, .left = body ? strlen(body) : 0};

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/must.h"
 #include "config/config.h"
 #include "server/http/http_inner.h"
 
@@ -553,8 +554,7 @@ struct http *http_close(struct http *h, usec_t deadline)
 {
     if (!h)
         return NULL;
-    if (http_deferred(h) != 0)
-        abort(); /* as the library would, later and less clearly */
+    MUST(http_deferred(h) == 0); /* the library would abort, later and less clearly */
     struct timespec until = {.tv_sec = deadline / USEC_PER_SEC,
                              .tv_nsec = deadline % USEC_PER_SEC * 1000};
     pthread_mutex_lock(&h->lock);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/must.h"
 
 /* An id is a serial number above and a place in the table below. */
 #define SLOT_BITS 20
@@ -96,8 +97,7 @@ void calls_settle(struct calls *c, struct call *call)
     if (call->id == 0 || find(c, call->id) != call)
         return;
     call->deferred = http_defer(call->request);
-    if (!call->deferred)
-        abort(); /* nobody ends the listener but the core thread, in a turn of its own */
+    MUST(call->deferred); /* nobody ends the listener but the core thread, in a turn of its own */
 }
 
 size_t calls_closed(struct calls *c, struct gang_event *events, size_t max)

@@ -7,6 +7,9 @@
 #include <cmocka.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -14,6 +17,7 @@
 #include "base/list.h"
 #include "base/mailbox.h"
 #include "base/map.h"
+#include "base/must.h"
 #include "base/quantity.h"
 
 static void quantities_are_read_as_kubernetes_reads_them(void **state)
@@ -214,6 +218,41 @@ static void a_buf_grows_and_hands_over(void **state)
     assert_string_equal(buf_str(&b), "");
 }
 
+/* What the child says on stderr until it ends; how it ended. */
+static int words_of_the_end(bool holds, char *words, size_t size)
+{
+    int fds[2], status;
+    assert_int_equal(pipe(fds), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(fds[1], STDERR_FILENO);
+        MUST(holds || child);
+        _exit(7);
+    }
+    close(fds[1]);
+    size_t n = 0;
+    for (ssize_t r; n < size - 1 && (r = read(fds[0], words + n, size - 1 - n)) > 0;)
+        n += (size_t)r;
+    words[n] = '\0';
+    close(fds[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void what_must_hold_ends_the_program_with_its_words(void **state)
+{
+    (void)state;
+    char words[1024];
+    int status = words_of_the_end(true, words, sizeof words);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+    assert_string_equal(words, "");
+    status = words_of_the_end(false, words, sizeof words);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+    assert_non_null(strstr(words, " must=\"holds || child\" function=\"words_of_the_end\" "
+                                  "file=\"test_base.c\" line=\""));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +263,7 @@ int main(void)
         cmocka_unit_test(a_mailbox_keeps_each_senders_order_and_loses_nothing),
         cmocka_unit_test(errors_gather_context),
         cmocka_unit_test(a_buf_grows_and_hands_over),
+        cmocka_unit_test(what_must_hold_ends_the_program_with_its_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

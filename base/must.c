@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/must.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+void must_fail(const char *file, int line, const char *function, const char *condition)
+{
+    const char *slash = strrchr(file, '/');
+    log_error("muster ends: a mistake in it has led to a state that must never be; please report "
+              "this line",
+              "must", condition, "function", function, "file", slash ? slash + 1 : file, "line",
+              log_int(line), NULL);
+    abort();
+}
