@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/call_quota.h"
 
+#include "base/must.h"
 #include "gang/cluster/objects.h"
 
 /* 1 / LEFT_FREE of the places is for namespaces that have none. */
@@ -115,6 +116,7 @@ void place_taken(struct gang_core *core, struct gang *gang)
 
 void place_left(struct gang_core *core, struct gang *gang)
 {
+    MUST(gang->n_held > 0);
     gang->n_held--;
     core->booked += (size_t)gang->n_held < gang->places;
     if (gang->n_held > 0 || !gang->places)

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/must.h"
 #include "gang/cluster/call_quota.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
@@ -30,6 +31,9 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
 {
     char key[20];
     uint64_t id = pod->call;
+    MUST(id); /* it is answered once */
+    /* Success is for who is bound there, or has run there to its end. */
+    MUST(error[0] || pod->charge == CHARGE_ASSIGNED || pod_is_finished(pod));
     hold_end(core, pod);
     pod->call = 0;
     map_remove(&core->calls, call_key(id, key));
@@ -47,6 +51,7 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
 
 void hold_begin(struct pod *pod)
 {
+    MUST(pod->call && pod->slot && !pod->held);
     pod->held = true;
     pod->held_node = pod->slot->node->id;
     on_its_way(pod, true);
@@ -75,6 +80,7 @@ void hold_end(struct gang_core *core, struct pod *pod)
 void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
 {
     char key[20];
+    MUST(id && !pod->call); /* a newer call comes when the older is answered */
     pod->call = id;
     pod->call_since = core->now;
     shunning_begin(core, pod); /* whoever let it through, and when */

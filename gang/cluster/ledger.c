@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/ledger.h"
 
+#include "base/must.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/inter_pod.h"
 #include "gang/cluster/nominate.h"
@@ -151,6 +152,7 @@ void node_joined(struct gang_core *core, struct node *node, const struct shape *
 
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
 {
+    MUST(!pod->node || how == CHARGE_ASSIGNED); /* a Binding takes no pod from its node */
     if (pod->node != node) {
         uncharge(core, pod);
         use(core, node, pod->shape, 1);
@@ -216,5 +218,6 @@ void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_p
 
 void charge_stands(struct pod *pod)
 {
+    MUST(pod->node && pod->charge == CHARGE_BINDING);
     pod->charge = CHARGE_ASSIGNED;
 }

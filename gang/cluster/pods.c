@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/pods.h"
 
+#include "base/must.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/kube_queue.h"
@@ -119,6 +120,7 @@ void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
 
 void pod_free(struct gang_core *core, struct pod *pod)
 {
+    MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nobody will bind it */
     leave_shape(core, pod);
     claims_leave(core, pod);
     list_remove(&pod->queue.in_starved);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/reservations.h"
 
+#include "base/must.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
@@ -33,6 +34,8 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
 
 void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod)
 {
+    MUST(!slot->pod && slot->gang == pod->gang);
+    MUST(!pod->slot && !pod->node); /* one place for each member */
     slot->pod = pod;
     slot->unit = pod->unit;
     slot->steered = false;
@@ -63,7 +66,10 @@ void slot_vouch(struct slot *slot, bool offered)
 
 struct pod *slot_empty(struct slot *slot)
 {
-    return STEAL(slot->pod);
+    struct pod *pod = STEAL(slot->pod);
+    if (pod)
+        pod->slot = NULL;
+    return pod;
 }
 
 struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
@@ -101,6 +107,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
     if (slot->pod) {
+        MUST(slot->pod->slot == slot && !slot->pod->held); /* a hold has its place */
         slot->pod->slot = NULL;
         promise_note(core, slot->pod);
     }

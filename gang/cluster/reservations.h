@@ -19,7 +19,7 @@ void slot_recount(struct slot *slot);
 void slot_steer(struct slot *slot);
 /* A whole list for a member of its shape had the node, or lacked it. */
 void slot_vouch(struct slot *slot, bool offered);
-/* Its pod has taken another slot; returns it. */
+/* Its pod is to have another slot; returns it, NULL: it was expected. */
 struct pod *slot_empty(struct slot *slot);
 /* For a trial: takes the slot away, and puts it back where it stood in its lists. */
 struct slot_place {

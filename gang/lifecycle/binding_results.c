@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/binding_results.h"
 
+#include "base/must.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/held_calls.h"
@@ -45,6 +46,7 @@ static void bound(struct gang_core *core, struct pod *pod)
 
 static void refused(struct gang_core *core, struct pod *pod, const char *text)
 {
+    MUST(pod->node && pod->charge == CHARGE_BINDING); /* who is assigned keeps its room */
     core->stats.bindings_refused++;
     if (pod->gang)
         happened(core, pod->gang, HAPPENING_BOUND_REFUSED);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/commit.h"
 
+#include "base/must.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
 #include "gang/cluster/held_calls.h"
@@ -59,12 +60,16 @@ void stop_all(struct gang_core *core)
 
 void send_binding(struct gang_core *core, struct pod *pod)
 {
+    MUST(pod->node && pod->charge == CHARGE_BINDING); /* what is sent is charged */
     fx_pod(core, GANG_BIND, pod, pod->node)->pod.of_commit = pod->binding.commit != 0;
     binding_sent(core, pod);
 }
 
 void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
 {
+    MUST(!pod->node && pod_counts(pod)); /* once, and no pod that is over */
+    MUST(!pod->slot || pod->slot->node == node);
+    MUST(node->facts && !core->marks.paused); /* a node that exists; no trial is open */
     hold_end(core, pod);
     if (pod->slot)
         slot_free(core, pod->slot); /* the reservation becomes the charge */
@@ -121,12 +126,14 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         bind_planned(core, gang);
     else
         bind_held(core, gang);
+    MUST(gang_lacks(core, gang, STAGE_AT_BIND) <= 0); /* all that it needs, or nothing */
 }
 
 /* ---- undoing ---- */
 
 void evict(struct gang_core *core, struct pod *pod)
 {
+    MUST(core->config.evict_on_failed_commit && pod->binding.commit); /* muster bound it */
     fx_pod(core, GANG_EVICT, pod, NULL);
     binding_undone(pod, true);
     timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);

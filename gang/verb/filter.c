@@ -168,9 +168,9 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
         if (at < 0)
             continue;
         struct slot *mine = pod->slot;
-        struct pod *sibling = slot->pod;
-        slot_fill(core, slot, pod);
+        struct pod *sibling = slot_empty(slot);
         slot_empty(mine);
+        slot_fill(core, slot, pod);
         if (sibling)
             slot_fill(core, mine, sibling); /* an expected one stays of the same unit */
         if (sibling && sibling->nominated)

@@ -5,6 +5,7 @@
  * kube-apiserver 1.36: 409).
  */
 #include "base/log.h"
+#include "base/must.h"
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/field.h"
 #include "k8s/write/ungate.h"
@@ -48,6 +49,7 @@ static void bind_done(struct flight *f, const struct client_reply *reply)
 void bind_send(struct flight *f)
 {
     const struct order *o = f->order;
+    MUST(*o->uid && o->node && *o->node); /* without the UID it could bind another of its name */
     cleanup_buf struct buf path = BUF_INIT;
     put_pod_path(&path, o, "/binding");
     cleanup_json json_t *body =
