@@ -104,6 +104,27 @@ bool gang_core_expects(const struct gang_core *core, const char *uid, const char
  */
 int gang_core_check(const struct gang_core *core, struct err *err);
 
+/* What is looked at of each gang that a step touched, see gang/step/gang_invariants.h: its name as
+ * a metric label. */
+#define GANG_INVARIANTS(X)                                                                         \
+    X(TRANSITION, "transition") /* gang/state_table.h allows what has become of it */              \
+    X(RESERVED, "reserved")     /* only a gang with a plan reserves */                             \
+    X(HELD, "held")             /* only such a gang holds bind calls, and not without limit */     \
+    X(COUNTS, "counts")         /* its slots and holds are as many as are counted */               \
+    X(WHOLE, "whole")           /* it is not bound in part but while it commits or recovers */     \
+    X(STATE, "state")           /* it has what its state says */
+
+enum gang_invariant {
+#define X(id, name) GANG_INVARIANT_##id,
+    GANG_INVARIANTS(X)
+#undef X
+        GANG_INVARIANT_MAX
+};
+const char *gang_invariant_name(enum gang_invariant what);
+/* The first gang of which that did not hold, in words; NULL: there was none. Lives as long as the
+ * core. */
+const char *gang_core_violation(const struct gang_core *core, enum gang_invariant what);
+
 /* ---- looking in, for the API, metrics and tests; views are borrowed until the next step ---- */
 
 struct gang_view {
@@ -278,6 +299,8 @@ struct gang_stats {
     uint64_t bindings_express;          /* sent for members that had not come to bind */
     uint64_t model_looks;               /* whole lists of nodes that were compared with the rules */
     uint64_t mismatches[PREDICATE_MAX]; /* differences that stood a second look */
+    uint64_t
+        violations[GANG_INVARIANT_MAX]; /* how often a touched gang was not what it should be */
     /* What happened to gangs, by the state they were in: the table in gang/state_table.h */
     uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
     size_t gangs[GANG_STATE_MAX];

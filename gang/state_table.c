@@ -50,6 +50,8 @@ static uint32_t follow(uint32_t states, uint32_t happened)
 bool gang_table_allows(enum gang_state from, uint32_t happened, enum gang_state to)
 {
     uint32_t states = 1u << from, more;
+    if (from == to) /* it may stay, whatever comes: most do */
+        return true;
     while ((more = follow(states, happened)) != states)
         states = more;
     return states >> to & 1;

@@ -9,7 +9,7 @@
  *
  * "" says that it cannot happen in that state. Then what muster does about it. The state is always
  * derived from what is true then (review.c); the table says what that can lead to, and is
- * checked against every step by gang_core_check(). docs/states.md is made from it.
+ * checked against every step (gang/step/gang_invariants.h). docs/states.md is made from it.
  */
 #ifndef MUSTER_GANG_TABLE_H
 #define MUSTER_GANG_TABLE_H

@@ -261,6 +261,9 @@ struct gang_core {
         usec_t closed_at;           /* since when the lane is closed for all; 0: it is not */
     } model;
 
+    /* step/gang_invariants.c */
+    char *violations[GANG_INVARIANT_MAX]; /* the first of each check, in words; NULL: none */
+
     /* step/list_pages.c */
     uint64_t ranked; /* steps when gangs got their ranks */
 

@@ -14,6 +14,7 @@
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/podgroup/order.h"
 #include "gang/podgroup/quorum.h"
+#include "gang/step/gang_invariants.h"
 
 /* Sums recomputed from the lists of the node. */
 static int check_sums(const struct gang_core *core, const struct node *node, struct err *err)
@@ -92,13 +93,11 @@ static int check_apart(const struct node *node, struct err *err)
 
 static int check_gang(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
-    const struct tally *t = gang_count(core, gang);
     int slots = 0, held = 0;
-    if (gang->marks.step == core->steps && !core->stopping &&
-        !gang_table_allows(gang->marks.began, gang->marks.happened, gang->state))
-        return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s by what happened (%x)",
-                       gang->head->key, gang_state_name(gang->marks.began),
-                       gang_state_name(gang->state), gang->marks.happened);
+    gang_count(core, gang);
+    for (int what = 0; what < GANG_INVARIANT_MAX; what++)
+        if (gang_invariant_check(core, gang, (enum gang_invariant)what, err) < 0)
+            return -1;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         held += pod->held;
         if (pod->held && (!pod->slot || !pod->call || pod->held_node != pod->slot->node->id))
@@ -106,10 +105,9 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
                            "gang %s: %s is held for a node that is not its slot's", gang->head->key,
                            pod->facts->name);
     }
-    if (held != gang->n_held || (held && !gang->timers[TIMER_HOLD].node.pos))
-        return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d, %s",
-                       gang->head->key, held, gang->n_held,
-                       gang->timers[TIMER_HOLD].node.pos ? "limited" : "without limit");
+    if (held != gang->n_held)
+        return err_set(err, ERR_INTERNAL, "I3: gang %s: %d held, counted as %d", gang->head->key,
+                       held, gang->n_held);
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         slots++;
         const struct pod *pod = slot->pod;
@@ -121,22 +119,6 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
     if (slots != gang->n_slots)
         return err_set(err, ERR_INTERNAL, "gang %s: %d slots counted as %d", gang->head->key, slots,
                        gang->n_slots);
-    bool may_reserve = gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING ||
-                       gang->state == GANG_PLACED || gang->state == GANG_RECOVERING;
-    if (slots && !may_reserve)
-        return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots",
-                       gang->head->key, gang_state_name(gang->state), slots);
-    if (gang->state == GANG_PLANNED && unit_lacks(gang->root, STAGE_PLANNED) > 0)
-        return err_set(err, ERR_INTERNAL, "gang %s: planned with %d of %d slots", gang->head->key,
-                       slots, gang_needed(gang));
-    bool partly = t->bound > 0 && unit_lacks(gang->root, STAGE_BOUND) > 0 && !gang->ever_placed;
-    bool may_be =
-        gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
-        gang->reason.code == REASON_GROUP_INVALID || gang->reason.code == REASON_GROUP_MISSING ||
-        gang->reason.code == REASON_NOT_UNIFORM || gang->reason.code == REASON_MEMBER_INVALID;
-    if (core->synced && !core->stopping && partly && !may_be)
-        return err_set(err, ERR_INTERNAL, "I1: gang %s is %s with %d of %d bound", gang->head->key,
-                       gang_state_name(gang->state), t->bound, gang_needed(gang));
     return 0;
 }
 

@@ -34,6 +34,7 @@
 #include "gang/plan/plan.h"
 #include "gang/podgroup/order.h"
 #include "gang/podgroup/pod_groups.h"
+#include "gang/step/gang_invariants.h"
 #include "gang/verb/verbs.h"
 
 struct gang_config gang_config_default(void)
@@ -121,6 +122,7 @@ struct gang_core *gang_core_free(struct gang_core *core)
     free(core->scheduler_names);
     free(core->by_id);
     model_done(core);
+    gang_invariants_done(core);
     heap_done(&core->timers);
     effects_done(&core->fx);
     free(core);
@@ -289,10 +291,12 @@ static void tell(struct gang_core *core)
     while ((gang = touched_take(core)) != NULL) {
         if (gang_sweep(core, gang) || !core->synced)
             continue;
-        if (plan_is_left(core, gang)) /* how it stands is not known yet */
+        bool left = plan_is_left(core, gang); /* how it stands is not known yet */
+        if (left)
             touched_later(core, gang);
         else
             tell_status(core, gang);
+        gang_invariants_live(core, gang, /* counted= */ !left && !gang->over);
         gates_of(core, gang);
     }
     touched_return(core);

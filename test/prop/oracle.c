@@ -681,10 +681,21 @@ static void check_limits(struct model *m)
         model_fail(m, "I3", "%zu bind calls are held, and %zu may be", stats.held, m->max_holds);
 }
 
+/* What `serve` looks at in each step must see nothing either. */
+static void check_live(struct model *m)
+{
+    for (int what = 0; what < GANG_INVARIANT_MAX; what++) {
+        const char *wrong = gang_core_violation(m->core, (enum gang_invariant)what);
+        if (wrong)
+            model_fail(m, "live", "%s: %s", gang_invariant_name((enum gang_invariant)what), wrong);
+    }
+}
+
 void oracle_step(struct model *m)
 {
     struct err err;
     struct amounts_seen seen[NODES];
+    check_live(m);
     if (gang_core_check(m->core, &err) < 0)
         model_fail(m, "check", "%s", err.text);
     check_limits(m);

@@ -33,7 +33,8 @@ int main(void)
     printf("# States of a gang, and what may happen in each\n\n"
            "This page is printed by `test/states/print-states` from `gang/state_table.h`, which "
            "the code "
-           "checks\nevery step against (`gang_core_check()`); a test keeps the two equal.\n\n");
+           "checks\nevery step against (`gang/step/gang_invariants.h`); a test keeps the two "
+           "equal.\n\n");
     print_states();
     printf("\nEach cell names the states in which the gang may be when the step is over; a dot: it "
            "cannot\nhappen in that state.\n\n| what happens |");
