@@ -15,6 +15,7 @@
 #include "server/loop/core_config.h"
 #include "server/loop/queries.h"
 #include "server/views/history.h"
+#include "server/views/violations.h"
 
 /* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
  * and health checks waiting. */
@@ -58,6 +59,7 @@ struct loop {
     usec_t next_sweep;
     usec_t called; /* when the last call of kube-scheduler came */
     int64_t bound; /* when the last Binding of this step was answered, in nanoseconds; 0: none */
+    uint32_t violations; /* kinds of them that were said */
     bool stop;
 };
 
@@ -319,6 +321,7 @@ static void step(struct loop *l, usec_t now)
     usec_t before = usec_now();
     const struct gang_effect *effects = gang_step(l->core, now, l->events, l->n_events, &n);
     metrics_step(l->metrics, usec_now() - before);
+    violations_log(l->core, &l->violations);
     if (l->recorder)
         recorder_effects(l->recorder, effects, n);
     history_effects(l->history, now, wall, l->core, effects, n);

@@ -247,6 +247,12 @@ static void write_core(const struct gang_core *core, struct buf *out)
     for (int p = 0; p < PREDICATE_MAX; p++)
         buf_printf(out, "muster_model_mismatch_total{predicate=\"%s\"} %" PRIu64 "\n",
                    gang_predicate_name((enum gang_predicate)p), s.mismatches[p]);
+    head(out, "muster_invariant_violations_total", "counter",
+         "Gangs that a step left as they should not be, a mistake in muster; the log has the first "
+         "of each check.");
+    for (int i = 0; i < GANG_INVARIANT_MAX; i++)
+        buf_printf(out, "muster_invariant_violations_total{check=\"%s\"} %" PRIu64 "\n",
+                   gang_invariant_name((enum gang_invariant)i), s.violations[i]);
     head(out, "muster_binds_turned_away_total", "counter",
          "Bind calls that kube-scheduler should not have made.");
     buf_printf(out,
