@@ -2,8 +2,8 @@
 /* The file is a mapping, flat but for sections. Every mistake names the line that it is in. */
 #include <stdio.h>
 
-#include "base/yaml_tree.h"
 #include "config/config_internal.h"
+#include "yaml/yaml_tree.h"
 
 #define MAX_FILE_MIB 1
 #define MAX_LIST     1024

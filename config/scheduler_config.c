@@ -14,7 +14,7 @@
 #include "base/likeness.h"
 #include "base/map.h"
 #include "base/utf8.h"
-#include "base/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 /* kube-scheduler's DefaultExtenderTimeout */
 #define DEFAULT_HTTP_TIMEOUT (5 * USEC_PER_SEC)

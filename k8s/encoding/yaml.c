@@ -3,8 +3,8 @@
 
 #include <errno.h>
 
-#include "base/yaml_tree.h"
 #include "workload/json_field.h"
+#include "yaml/yaml_tree.h"
 
 enum {
     MAX_FILE_MIB = 16,

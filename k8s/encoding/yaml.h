@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * yaml.h - YAML text (kubeconfig, manifests, scenario files) as jansson values, from the trees of
- * base/yaml_tree.h and within their bounds.
+ * yaml/yaml_tree.h and within their bounds.
  *
  * Core schema as Kubernetes reads it (YAML 1.2 plain scalars: null, true/false, integers, floats,
  * everything else strings; quoted scalars are strings). An alias is a copy; merge keys are not

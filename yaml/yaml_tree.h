@@ -10,8 +10,8 @@
  * Life cycle: yaml_tree_parse() or yaml_tree_load(), then const, yaml_tree_free(). The tree owns
  * all in it. Any thread.
  */
-#ifndef MUSTER_BASE_YAML_TREE_H
-#define MUSTER_BASE_YAML_TREE_H
+#ifndef MUSTER_YAML_YAML_TREE_H
+#define MUSTER_YAML_YAML_TREE_H
 
 #include <stdbool.h>
 #include <stddef.h>

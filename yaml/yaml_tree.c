@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/yaml_tree.h"
+#include "yaml/yaml_tree.h"
 
 #include <errno.h>
 #include <stdio.h>
