@@ -3,7 +3,8 @@
  * predicates.h - kube-scheduler's own rules about one pod and one node, as pure functions.
  *
  * Each names its source in k8s.io/kubernetes v1.36. They look at facts only; what is in use on a
- * node is counted elsewhere (gang/cluster/pods.h). Also used by the driver of the built-in cluster.
+ * node is counted elsewhere (gang/cluster/ledger.h). Also used by the driver of the built-in
+ * cluster.
  */
 #ifndef MUSTER_GANG_PREDICATES_H
 #define MUSTER_GANG_PREDICATES_H

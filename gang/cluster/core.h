@@ -150,7 +150,7 @@ struct gang_core {
         uint64_t freed;      /* clock when capacity last grew anywhere */
         uint64_t crowds;     /* counts changes of who is on a node */
         usec_t stirred;      /* when anything changed on any node */
-        bool paused;         /* a trial is open: what it does is no change */
+        bool paused;         /* a trial is open: its changes do not count */
         uint64_t layout;     /* a number for what is on the nodes now: never the same for another */
         uint64_t layouts;    /* such numbers given so far */
         bool bare;           /* a deleted node may be bare now */

@@ -5,7 +5,7 @@
 #include "gang/rules.h"
 
 struct crowd_node {
-    uint64_t gen; /* node->crowd when it was looked at; 0: never */
+    uint64_t gen; /* node->marks.crowd when it was looked at; 0: never */
     bool apart;
 };
 

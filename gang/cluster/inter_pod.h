@@ -4,7 +4,8 @@
  * those that slots are reserved for.
  *
  * What a shape sees on the nodes is remembered in its crowd and looked at again only where somebody
- * came or went (node->crowd). A node without anti-affinity costs a shape without rules nothing.
+ * came or went (node->marks.crowd). A node without anti-affinity costs a shape without rules
+ * nothing.
  *
  * Labels differ among members (indexes), and most matter to nobody. Those whose keys some rule has
  * asked for are part of a member's shape (pod_labels.c, pod_signature.c), so that one pod
@@ -43,7 +44,6 @@ bool slot_is_kept_away(const struct slot *slot);
 /* A node has these facts now instead of those; either may be NULL. */
 void hosts_note(struct gang_core *core, const struct gang_node_facts *was,
                 const struct gang_node_facts *is);
-/* Something on some node is not as it was. */
 void crowd_free(struct crowd *crowd);
 
 #endif

@@ -20,7 +20,7 @@
  * which doubles with each time.
  *
  * kube-scheduler's queue is ordered by priority, then by when a pod was created or last refused.
- * Muster knows both from the same watch and calls for all pods, so pod->queued compares.
+ * Muster knows both from the same watch and calls for all pods, so pod->queue.joined compares.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_REFUSED_UNASKED_H
 #define MUSTER_GANG_LIFECYCLE_REFUSED_UNASKED_H

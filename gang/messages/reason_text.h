@@ -26,9 +26,9 @@ char *reason_behind(const struct gang *gang);
 char *reason_timeout(const struct gang *gang, usec_t timeout);
 char *reason_hold(const struct gang *gang, usec_t hold);
 /* What filter says to a waiting member, and the reason that this is about. */
-enum gang_reason_code reason_code_for_pod(const struct gang *gang);
-/* Waiting members are told anew. */
-void pod_text_forget(struct gang *gang);
 const char *reason_for_pod(struct gang_core *core, struct gang *gang);
+enum gang_reason_code reason_code_for_pod(const struct gang *gang);
+/* The next call words it anew. */
+void pod_text_forget(struct gang *gang);
 
 #endif

@@ -21,9 +21,9 @@ void tell_placed(struct gang_core *core, const struct gang *gang);
 void tell_evicted(struct gang_core *core, const struct gang *gang, int n);
 /* Why it waits, as an event of the pod and in its condition. */
 void tell_pod(struct gang_core *core, struct pod *pod, const char *text);
-/* The same of all members that were not told yet. */
 /* The pod has this reason from us; REASON_NONE: it is to hear the next. */
 void pod_told(struct pod *pod, enum gang_reason_code code);
+/* Tells all members that have not heard the gang's reason yet. */
 void tell_members(struct gang_core *core, struct gang *gang);
 /* There is nothing to tell them: the gang has places. */
 bool gang_has_plan(const struct gang *gang);

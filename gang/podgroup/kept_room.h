@@ -13,9 +13,9 @@
 /* Room for a pod of the shape is kept on the node; nothing is kept any more. */
 void kept_add(struct gang_core *core, struct node *node, struct shape *shape);
 void kept_forget(struct gang_core *core);
-/* The gang, if it is the keeper, is it no more. */
 /* The gang that room is kept for from now on; NULL: none. */
 void kept_for(struct gang_core *core, struct gang *gang);
+/* Nothing is kept for the gang any more. */
 void keep_end(struct gang_core *core, struct gang *gang);
 /* The gang's place in the order may be another: if it is the keeper, some of those behind it may
  * be before it now. */

@@ -9,11 +9,13 @@
  * Both at once are one total order: each namespace lines its waiting gangs up by own priority, and
  * the lines are merged; the heads of the lines compete by merit. A gang so never comes earlier than
  * by its own merit, whatever its namespace writes into PodGroups; who stands behind others of its
- * namespace shares the merit of the last of them (gang->behind). A namespace cannot hand on the
- * places of gangs that wait for long, as it could if the line took over the places of its members.
+ * namespace shares the merit of the last of them (gang->order.behind). A namespace cannot hand on
+ * the places of gangs that wait for long, as it could if the line took over the places of its
+ * members.
  *
- * gang->behind is brought up to date by order_settle(), before each pass of planning. In between
- * by_order() is a total order all the same: it compares (merit of behind, own priority, merit).
+ * gang->order.behind is brought up to date by order_settle(), before each pass of planning. In
+ * between by_order() is a total order all the same: it compares (merit of behind, own priority,
+ * merit).
  */
 #ifndef MUSTER_GANG_PODGROUP_ORDER_H
 #define MUSTER_GANG_PODGROUP_ORDER_H

@@ -31,9 +31,9 @@ void group_declare(struct gang_core *core, struct pod *pod);
 /* The pod joins the group that it is linked to; leaves it; may count elsewhere in it now. */
 void group_add(struct gang_core *core, struct pod *pod);
 void group_remove(struct gang_core *core, struct pod *pod);
+void group_moved(struct gang_core *core, struct pod *pod);
 /* A member came or went: its family may have too many, or no more than it may. */
 void family_recount(struct gang_core *core, struct gang *gang);
-void group_moved(struct gang_core *core, struct pod *pod);
 /* Forgets a gang of which there is neither PodGroup nor member; true: it is gone. */
 bool gang_sweep(struct gang_core *core, struct gang *gang);
 void take_class(struct gang_core *core, struct gang_class_facts *facts);

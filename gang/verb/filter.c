@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - answers to filter, prioritize and preempt.
+ * filter.c - answers to filter.
  *
  * By the time a call is answered, planning is done: filter looks up what was decided. The one
  * thing it still learns is what kube-scheduler offers, see member_on_offer().
