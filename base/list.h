@@ -37,6 +37,16 @@ static inline void list_remove(struct list *item)
     list_init(item);
 }
 
+/* Takes the first item out of the list; NULL: it is empty. */
+static inline struct list *list_pop(struct list *head)
+{
+    struct list *first = head->next;
+    if (first == head)
+        return NULL;
+    list_remove(first);
+    return first;
+}
+
 #define list_for_each(it, head, type, field)                                                       \
     for (type *it = CONTAINER_OF((head)->next, type, field); &it->field != (head);                 \
          it = CONTAINER_OF(it->field.next, type, field))

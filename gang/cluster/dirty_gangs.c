@@ -36,11 +36,8 @@ void gang_reviewed(struct gang *gang)
 
 struct gang *touched_take(struct gang_core *core)
 {
-    if (list_empty(&core->touched))
-        return NULL;
-    struct gang *gang = CONTAINER_OF(core->touched.next, struct gang, marks.in_touched);
-    list_remove(&gang->marks.in_touched);
-    return gang;
+    struct list *first = list_pop(&core->touched);
+    return first ? CONTAINER_OF(first, struct gang, marks.in_touched) : NULL;
 }
 
 void touched_later(struct gang_core *core, struct gang *gang)
@@ -50,11 +47,9 @@ void touched_later(struct gang_core *core, struct gang *gang)
 
 void touched_return(struct gang_core *core)
 {
-    while (!list_empty(&core->touched_later)) {
-        struct list *first = core->touched_later.next;
-        list_remove(first);
+    struct list *first;
+    while ((first = list_pop(&core->touched_later)) != NULL)
         list_push(&core->touched, first);
-    }
 }
 
 void order_note(struct gang_core *core, struct gang *gang)
@@ -65,11 +60,8 @@ void order_note(struct gang_core *core, struct gang *gang)
 
 struct gang *noted_take(struct gang_core *core)
 {
-    if (list_empty(&core->noted))
-        return NULL;
-    struct gang *gang = CONTAINER_OF(core->noted.next, struct gang, marks.in_noted);
-    list_remove(&gang->marks.in_noted);
-    return gang;
+    struct list *first = list_pop(&core->noted);
+    return first ? CONTAINER_OF(first, struct gang, marks.in_noted) : NULL;
 }
 
 void happening_begin(struct gang_core *core, struct gang *gang)

@@ -66,11 +66,8 @@ void node_rules_known(struct node *node)
 
 struct node *moved_take(struct gang_core *core)
 {
-    if (list_empty(&core->marks.moved))
-        return NULL;
-    struct node *node = CONTAINER_OF(core->marks.moved.next, struct node, marks.in_moved);
-    list_remove(&node->marks.in_moved);
-    return node;
+    struct list *first = list_pop(&core->marks.moved);
+    return first ? CONTAINER_OF(first, struct node, marks.in_moved) : NULL;
 }
 
 void node_moved(struct gang_core *core, struct node *node)
@@ -121,11 +118,8 @@ void node_doubt(struct gang_core *core, struct node *node)
 
 struct node *doubted_take(struct gang_core *core)
 {
-    if (list_empty(&core->marks.doubted))
-        return NULL;
-    struct node *node = CONTAINER_OF(core->marks.doubted.next, struct node, marks.in_doubted);
-    list_remove(&node->marks.in_doubted);
-    return node;
+    struct list *first = list_pop(&core->marks.doubted);
+    return first ? CONTAINER_OF(first, struct node, marks.in_doubted) : NULL;
 }
 
 void shunning_begin(struct gang_core *core, struct pod *pod)

@@ -33,9 +33,6 @@ void gate_touch(struct gang_core *core, struct pod *pod)
 
 struct pod *lone_take(struct gang_core *core)
 {
-    if (list_empty(&core->lone))
-        return NULL;
-    struct pod *pod = CONTAINER_OF(core->lone.next, struct pod, in_lone);
-    list_remove(&pod->in_lone);
-    return pod;
+    struct list *first = list_pop(&core->lone);
+    return first ? CONTAINER_OF(first, struct pod, in_lone) : NULL;
 }

@@ -100,7 +100,6 @@ void trial_keep(struct trial *t)
         if (slot->pod)
             queue_snubs_over(slot->pod);
     }
-    marks_pause(t->core);
     t->n = 0;
 }
 

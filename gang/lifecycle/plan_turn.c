@@ -115,7 +115,7 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
 {
     if (!core->config.strict_order || !gang_heeds(core, gang) || gang->n_slots)
         return false;
-    plan_is_behind(core, gang);
+    plan_is_not_due(core, gang, /* had_room= */ false);
     gates_note(core, gang, REASON_BEHIND);
     if (gang->state == GANG_PLANNED) /* it has lost the places it had */
         gang_enter(core, gang, gang_without_plan(gang));

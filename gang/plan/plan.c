@@ -194,11 +194,6 @@ bool plan_waits_still(struct gang_core *core, struct gang *gang)
     return true;
 }
 
-void plan_is_behind(const struct gang_core *core, struct gang *gang)
-{
-    gang->tried = core->marks.clock;
-}
-
 void plan_is_not_due(const struct gang_core *core, struct gang *gang, bool had_room)
 {
     gang->tried = had_room ? UINT64_MAX : core->marks.clock;

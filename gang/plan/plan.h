@@ -3,7 +3,7 @@
  * plan.h - which gangs are tried, in which order, and how one is tried.
  *
  * What makes a gang be tried again: capacity grew somewhere since it last failed
- * (core->marks.freed), or something about the gang itself changed (gang->retry).
+ * (core->marks.freed), or something about the gang itself changed (gang->marks.retry).
  */
 #ifndef MUSTER_GANG_PLAN_PLAN_H
 #define MUSTER_GANG_PLAN_PLAN_H
@@ -35,9 +35,8 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang);
 void plan_failure_told(struct gang_core *core, struct gang *gang, const struct outcome *o);
 /* It failed, and nothing that another gang has found out since says that it would not again. */
 bool plan_waits_still(struct gang_core *core, struct gang *gang);
-/* Its turn does not come before room grows: with strict order others are before it. */
-void plan_is_behind(const struct gang_core *core, struct gang *gang);
-/* It pauses. Where it had its places it lacks no room, and no room that grows ends the pause. */
+/* It is not planned before room grows. Where it had its places it lacks no room, and no room that
+ * grows ends its pause. */
 void plan_is_not_due(const struct gang_core *core, struct gang *gang, bool had_room);
 /* Gangs to be tried, each once. */
 struct due {

@@ -131,12 +131,16 @@ static int64_t fit_on(struct look *l, const struct node *node)
     return fit;
 }
 
-static bool could_hold(const struct node *node, const struct shape *shape)
+/* How many pods of the shape an empty node holds. */
+static int64_t holds_empty(const struct node *node, const struct shape *shape)
 {
-    for (size_t i = 0; i < shape->n_needs; i++)
-        if (shape->needs[i].amount > amount_of(&node->allocatable, shape->needs[i].resource))
-            return false;
-    return true;
+    int64_t fit = shape->alone ? 1 : INT32_MAX;
+    for (size_t i = 0; i < shape->n_needs; i++) {
+        int64_t n =
+            amount_of(&node->allocatable, shape->needs[i].resource) / shape->needs[i].amount;
+        fit = n < fit ? n : fit;
+    }
+    return fit;
 }
 
 static void look_at_node(struct look *l, const struct node *node, struct gang_explained_shape *s)
@@ -147,7 +151,7 @@ static void look_at_node(struct look *l, const struct node *node, struct gang_ex
     if (no)
         return;
     s->passing++;
-    s->able += could_hold(node, l->shape);
+    s->able += holds_empty(node, l->shape) > 0;
     int misfit = node_misfit(node, l->shape, &l->reach);
     bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
     bool refused = evidence_refuses(l->core, l->gang, l->shape, node);
@@ -368,18 +372,6 @@ static int worst_shape(const struct gang_explained *x)
 }
 
 /* ---- what would make room ---- */
-
-/* How many pods of the shape an empty node holds. */
-static int64_t holds_empty(const struct node *node, const struct shape *shape)
-{
-    int64_t fit = shape->alone ? 1 : INT32_MAX;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        int64_t n =
-            amount_of(&node->allocatable, shape->needs[i].resource) / shape->needs[i].amount;
-        fit = n < fit ? n : fit;
-    }
-    return fit;
-}
 
 static bool is_better_kind(const struct node *node, int64_t holds, const struct node *best,
                            int64_t best_holds)
