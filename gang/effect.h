@@ -17,7 +17,7 @@
     X(WAITING, "Waiting", "enough members exist; no feasible plan now")                            \
     X(PLANNED, "Planned", "plan made, capacity reserved, members on their way to bind")            \
     X(COMMITTING, "Committing", "quorum at bind; bindings being written")                          \
-    X(PLACED, "Placed", "quorum bound; later members pass one by one")                             \
+    X(SCHEDULED, "Placed", "quorum bound; later members pass one by one")                          \
     X(RECOVERING, "Recovering", "part of it is bound; the needed rest is started together")        \
     X(BACKED_OFF, "BackedOff", "the last attempt timed out or was refused")                        \
     X(DONE, "Done", "all members finished")
@@ -56,11 +56,11 @@ const char *gang_state_name(enum gang_state state);
     X(REFUSED_BY_SCHEDULER, "RefusedByScheduler")                                                  \
     X(SCHEDULE_TIMEOUT, "ScheduleTimeout")                                                         \
     X(PLANNED, "Planned")                                                                          \
-    X(PLACED, "Placed")                                                                            \
+    X(SCHEDULED, "Placed")                                                                         \
     X(NODE_NOT_OFFERED, "NodeNotOffered")                                                          \
     X(RESERVED, "Reserved")                                                                        \
     X(NO_ROOM, "NoRoom")                                                                           \
-    X(NOT_PASSED, "NotPassed")                                                                     \
+    X(NOT_FILTERED, "NotPassed")                                                                   \
     X(RULE, "NodeRule")                                                                            \
     X(POD_UNKNOWN, "PodUnknown")                                                                   \
     X(NODE_UNKNOWN, "NodeUnknown")                                                                 \
@@ -97,9 +97,10 @@ enum gang_effect_kind {
     GANG_EVICT,  /* undo a member of a failed commit through the Eviction API */
     GANG_STATUS, /* the PodGroup's status changed: project it into the dialect and write it */
     GANG_EVENT,  /* send a Kubernetes event */
-    GANG_TELL,   /* put the text into the pod's condition PodScheduled, where kube-scheduler has put
-                  * an older one; that wakes the pod too. Of a pod without gates only into that very
-                  * version: of a later one kube-scheduler says what is new */
+    GANG_PATCH_CONDITION, /* put the text into the pod's condition PodScheduled, where
+                           * kube-scheduler has put an older one; that wakes the pod too. Of a pod
+                           * without gates only into that very version: of a later one
+                           * kube-scheduler says what is new */
     GANG_EFFECT_MAX
 };
 
@@ -123,11 +124,11 @@ struct gang_status {
     const char *uid;
     enum gang_state state;
     enum gang_reason_code reason;
-    const char *text;   /* the reason in words; "" when there is none */
-    const char *help;   /* what would make it fit, in words; "" when nothing is known */
-    bool timed_out;     /* the last attempt ended by scheduleTimeoutSeconds */
-    bool ever_placed;   /* the quorum was bound once */
-    int64_t min_member; /* as the PodGroup says */
+    const char *text;    /* the reason in words; "" when there is none */
+    const char *help;    /* what would make it fit, in words; "" when nothing is known */
+    bool timed_out;      /* the last attempt ended by scheduleTimeoutSeconds */
+    bool ever_scheduled; /* the quorum was bound once */
+    int64_t min_member;  /* as the PodGroup says */
     /* Of a parent, the figures below are the sums over its children. */
     int needed;  /* members that must be bound for the PodGroup to be placed */
     int members; /* linked pods that are neither Terminating nor Failed */

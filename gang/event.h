@@ -62,11 +62,11 @@ struct gang_event {
     uint64_t id;       /* calls */
     bool pod_is_known; /* calls: pod is the core's own, see gang_core_known_pod(); borrowed */
     union {
-        struct gang_node_facts *node;   /* NODE_SET; owned */
-        struct gang_pod_facts *pod;     /* POD_SET, FILTER, PRIORITIZE, PREEMPT; owned */
-        struct gang_group_facts *group; /* GROUP_SET; owned */
-        struct gang_class_facts *class; /* CLASS_SET; owned */
-        struct gang_claim_facts *claim; /* CLAIM_SET; owned */
+        struct gang_node_facts *node;            /* NODE_SET; owned */
+        struct gang_pod_facts *pod;              /* POD_SET, FILTER, PRIORITIZE, PREEMPT; owned */
+        struct gang_group_facts *group;          /* GROUP_SET; owned */
+        struct gang_priority_class_facts *class; /* CLASS_SET; owned */
+        struct gang_claim_facts *claim;          /* CLAIM_SET; owned */
         /* NODE_GONE, CLASS_GONE (name), POD_GONE, CLAIM_GONE (ns, name), GROUP_GONE (all); owned */
         struct gang_ref gone;
         struct {

@@ -191,12 +191,12 @@ struct gang_pod_facts *gang_pod_facts_free(struct gang_pod_facts *f)
     free(f->uniform.key);
     free(f->uniform.value);
     strings_free(f->claims, f->n_claims);
-    for (size_t i = 0; i < f->n_apart; i++)
-        gang_selector_done(&f->apart[i]);
-    free(f->apart);
-    for (size_t i = 0; i < f->n_shuns; i++)
-        gang_selector_done(&f->shuns[i]);
-    free(f->shuns);
+    for (size_t i = 0; i < f->n_anti_affinity; i++)
+        gang_selector_done(&f->anti_affinity[i]);
+    free(f->anti_affinity);
+    for (size_t i = 0; i < f->n_wide_anti_affinity; i++)
+        gang_selector_done(&f->wide_anti_affinity[i]);
+    free(f->wide_anti_affinity);
     free(f->inexact);
     free(f->invalid);
     for (size_t i = 0; i < f->n_spreads; i++) {
@@ -395,12 +395,13 @@ bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_
            lists_equal(a, b);
 }
 
-struct gang_class_facts *gang_class_facts_new(void)
+struct gang_priority_class_facts *gang_priority_class_facts_new(void)
 {
-    return xcalloc(1, sizeof(struct gang_class_facts));
+    return xcalloc(1, sizeof(struct gang_priority_class_facts));
 }
 
-struct gang_class_facts *gang_class_facts_free(struct gang_class_facts *f)
+struct gang_priority_class_facts *
+gang_priority_class_facts_free(struct gang_priority_class_facts *f)
 {
     if (f)
         free(f->name);
@@ -453,7 +454,7 @@ void gang_event_done(struct gang_event *ev)
         ev->group = gang_group_facts_free(ev->group);
         break;
     case GANG_EV_CLASS_SET:
-        ev->class = gang_class_facts_free(ev->class);
+        ev->class = gang_priority_class_facts_free(ev->class);
         break;
     case GANG_EV_CLAIM_SET:
         ev->claim = gang_claim_facts_free(ev->claim);

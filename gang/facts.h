@@ -166,8 +166,9 @@ struct gang_pod_facts {
     size_t n_affinity;
     struct gang_toleration *tolerations;
     size_t n_tolerations;
-    struct gang_selector *apart; /* required anti-affinity: never on one host with such pods */
-    size_t n_apart;
+    struct gang_selector
+        *anti_affinity; /* required anti-affinity: never on one host with such pods */
+    size_t n_anti_affinity;
     struct gang_spread *spreads;
     size_t n_spreads;
     /* The first of its constraints that is not in these facts, so that kube-scheduler alone knows
@@ -179,8 +180,8 @@ struct gang_pod_facts {
     char *invalid;
     bool part; /* nothing but who it is is known: what was known of it before goes on */
     /* Pods that its anti-affinity keeps away from wider domains than hosts (or that may do so). */
-    struct gang_selector *shuns;
-    size_t n_shuns;
+    struct gang_selector *wide_anti_affinity;
+    size_t n_wide_anti_affinity;
     bool packed; /* all of this but `declared` is one block, see gang_pod_facts_pack() */
 };
 
@@ -238,7 +239,7 @@ struct gang_group_facts {
     usec_t created;
 };
 
-struct gang_class_facts { /* a PriorityClass */
+struct gang_priority_class_facts { /* a PriorityClass */
     char *name;
     int32_t value;
 };
@@ -267,8 +268,9 @@ struct gang_group_facts *gang_group_facts_new(void);
 struct gang_group_facts *gang_group_facts_free(struct gang_group_facts *f);
 struct gang_group_facts *gang_group_facts_copy(const struct gang_group_facts *f);
 bool gang_group_facts_equal(const struct gang_group_facts *a, const struct gang_group_facts *b);
-struct gang_class_facts *gang_class_facts_new(void);
-struct gang_class_facts *gang_class_facts_free(struct gang_class_facts *f);
+struct gang_priority_class_facts *gang_priority_class_facts_new(void);
+struct gang_priority_class_facts *
+gang_priority_class_facts_free(struct gang_priority_class_facts *f);
 struct gang_claim_facts *gang_claim_facts_new(void);
 struct gang_claim_facts *gang_claim_facts_free(struct gang_claim_facts *f);
 

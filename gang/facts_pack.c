@@ -96,12 +96,12 @@ static void pack_rules(struct packer *p, struct gang_pod_facts *f)
         pack_text(p, &f->tolerations[i].key);
         pack_text(p, &f->tolerations[i].value);
     }
-    ITEMS(p, f->apart, f->n_apart);
-    for (size_t i = 0; i < f->n_apart; i++)
-        pack_selector(p, &f->apart[i]);
-    ITEMS(p, f->shuns, f->n_shuns);
-    for (size_t i = 0; i < f->n_shuns; i++)
-        pack_selector(p, &f->shuns[i]);
+    ITEMS(p, f->anti_affinity, f->n_anti_affinity);
+    for (size_t i = 0; i < f->n_anti_affinity; i++)
+        pack_selector(p, &f->anti_affinity[i]);
+    ITEMS(p, f->wide_anti_affinity, f->n_wide_anti_affinity);
+    for (size_t i = 0; i < f->n_wide_anti_affinity; i++)
+        pack_selector(p, &f->wide_anti_affinity[i]);
     ITEMS(p, f->spreads, f->n_spreads);
     for (size_t i = 0; i < f->n_spreads; i++) {
         pack_selector(p, &f->spreads[i].selector);

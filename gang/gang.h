@@ -23,7 +23,7 @@
 #include "base/err.h"
 #include "gang/effect.h"
 #include "gang/event.h"
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "gang/state_table.h"
 
 struct gang_core;
@@ -81,7 +81,7 @@ usec_t gang_core_next(const struct gang_core *core);
 
 bool gang_core_synced(const struct gang_core *core);
 /* The last step did the work of one step: gangs that are due are tried in the next. */
-bool gang_core_plans_left(const struct gang_core *core);
+bool gang_core_plans_deferred(const struct gang_core *core);
 
 /*
  * What is known of that pod, if it is of that very version and nomination; else NULL. A call whose
@@ -207,7 +207,7 @@ const struct gang_ref *gang_core_gang_of(const struct gang_core *core, const cha
 /* ---- why a gang is where it is; strings are borrowed until the next step ---- */
 
 /* The first difference of the model check that stood a second look, in words; NULL: none. */
-const char *gang_core_model_wrong(const struct gang_core *core);
+const char *gang_core_parity_difference(const struct gang_core *core);
 
 /* A part with a minimum of its own, from the top down. */
 struct gang_explained_unit {
@@ -220,7 +220,7 @@ struct gang_explained_unit {
 };
 
 /* Members without a place that are alike, and what the nodes say to them. */
-struct gang_explained_shape {
+struct gang_explained_signature {
     const struct gang_pod_facts *sample;
     const char *beyond; /* the constraint that is kube-scheduler's alone to judge; NULL: none */
     int pods;
@@ -229,7 +229,7 @@ struct gang_explained_shape {
     int able;             /* of those: could hold one member if nothing else was there */
     int roomy;            /* of those: have room for one more now */
     int refused;          /* of those: kube-scheduler refused them lately */
-    int kept;             /* passing, and their room is kept for another gang */
+    int earmarked;        /* passing, and their room is kept for another gang */
     int volumes;          /* pass the rules but for its volumes */
     int ports;            /* passing, with host ports taken */
     int between;          /* roomy, but a rule between pods is in the way (anti-affinity, spread) */
@@ -243,7 +243,7 @@ struct gang_explained_shape {
 
 struct gang_explained_pod {
     const struct gang_pod_facts *facts;
-    int shape;          /* index; -1: beyond those that are shown */
+    int signature;      /* index; -1: beyond those that are shown */
     const char *pinned; /* the node that its volumes are prepared for; NULL: none */
 };
 
@@ -261,20 +261,20 @@ struct gang_explained_holder {
 };
 
 struct gang_explained {
-    int waiting;                   /* gangs that wait, itself too if it does */
-    const struct gang_ref *keeper; /* for whom capacity is kept; NULL: nobody */
-    bool keeps, heeds;             /* for itself; it may not use what is kept */
-    bool express;                  /* the setting */
-    const char *express_doubt;     /* why every member has to come to bind; NULL: one is enough */
-    const char *express_closed;    /* what the model check has against it; NULL: nothing */
-    uint64_t mismatches;           /* of the model check, all together */
-    usec_t attempt_until, backoff_until, hold_until, evidence_until; /* 0: not running */
+    int waiting;                         /* gangs that wait, itself too if it does */
+    const struct gang_ref *earmark_gang; /* for whom capacity is kept; NULL: nobody */
+    bool has_earmark, respects_earmark;  /* for itself; it may not use what is kept */
+    bool express;                        /* the setting */
+    const char *express_doubt;  /* why every member has to come to bind; NULL: one is enough */
+    const char *express_closed; /* what the model check has against it; NULL: nothing */
+    uint64_t mismatches;        /* of the model check, all together */
+    usec_t attempt_until, backoff_until, hold_until, infeasible_until; /* 0: not running */
     struct gang_explained_unit *units;
-    struct gang_explained_shape *shapes;
+    struct gang_explained_signature *signatures;
     struct gang_explained_pod *pods;       /* members without a place: the first 512 */
     const char *held;                      /* the resource of the holders; NULL: nothing is short */
     struct gang_explained_holder *holders; /* largest first */
-    size_t n_units, n_shapes, n_pods, n_holders;
+    size_t n_units, n_signatures, n_pods, n_holders;
     size_t n_others; /* holders beyond those */
     bool partly;     /* holders were counted on some of the nodes only */
     int64_t others_amount;
@@ -292,7 +292,7 @@ struct gang_stats {
     uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
-    uint64_t overlooked;                /* members that kube-scheduler refused unasked */
+    uint64_t rejected_early;            /* members that kube-scheduler refused unasked */
     uint64_t gates_lifted;              /* asked for; each pod counts once */
     uint64_t binds_not_passed;          /* bind calls that filter had not let through */
     uint64_t binds_unfit;               /* bind calls to nodes that the pod's own rules refuse */
@@ -302,7 +302,7 @@ struct gang_stats {
     uint64_t
         violations[GANG_INVARIANT_MAX]; /* how often a touched gang was not what it should be */
     /* What happened to gangs, by the state they were in: the table in gang/state_table.h */
-    uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX];
+    uint64_t cells[GANG_STATE_MAX][TRIGGER_MAX];
     size_t gangs[GANG_STATE_MAX];
     size_t nodes, pods, groups, held;
     size_t gated;          /* pods with muster's own gate */

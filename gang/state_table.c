@@ -3,29 +3,29 @@
 #include <string.h>
 
 _Static_assert(sizeof GANG_STATE_LETTERS - 1 == GANG_STATE_MAX, "a letter for each state");
-_Static_assert(HAPPENING_MAX <= 32, "a bit for each happening");
+_Static_assert(TRIGGER_MAX <= 32, "a bit for each happening");
 
 static const struct {
     const char *name, *cells[GANG_STATE_MAX], *answer;
-} table[HAPPENING_MAX] = {
+} table[TRIGGER_MAX] = {
 #define X(id, name, a, w, p, c, l, r, b, d, answer) {name, {a, w, p, c, l, r, b, d}, answer},
 #define ROW(...)                                    X(__VA_ARGS__)
-    GANG_HAPPENINGS(ROW)
+    GANG_TRIGGERS(ROW)
 #undef ROW
 #undef X
 };
 
-const char *gang_happening_name(enum gang_happening what)
+const char *gang_trigger_name(enum gang_trigger what)
 {
-    return what < HAPPENING_MAX ? table[what].name : "?";
+    return what < TRIGGER_MAX ? table[what].name : "?";
 }
 
-const char *gang_cell(enum gang_state state, enum gang_happening what)
+const char *gang_cell(enum gang_state state, enum gang_trigger what)
 {
     return table[what].cells[state];
 }
 
-const char *gang_happening_answer(enum gang_happening what)
+const char *gang_trigger_answer(enum gang_trigger what)
 {
     return table[what].answer;
 }
@@ -37,22 +37,22 @@ static int state_of(char letter)
 }
 
 /* The states that one of them leads to from any of these, a bit each. */
-static uint32_t follow(uint32_t states, uint32_t happened)
+static uint32_t follow(uint32_t states, uint32_t triggered)
 {
     uint32_t reached = states;
     for (int s = 0; s < GANG_STATE_MAX; s++)
-        for (int h = 0; h < HAPPENING_MAX && (states >> s & 1); h++)
-            for (const char *p = table[h].cells[s]; *p && (happened >> h & 1); p++)
+        for (int h = 0; h < TRIGGER_MAX && (states >> s & 1); h++)
+            for (const char *p = table[h].cells[s]; *p && (triggered >> h & 1); p++)
                 reached |= 1u << state_of(*p);
     return reached;
 }
 
-bool gang_table_allows(enum gang_state from, uint32_t happened, enum gang_state to)
+bool gang_table_allows(enum gang_state from, uint32_t triggered, enum gang_state to)
 {
     uint32_t states = 1u << from, more;
     if (from == to) /* it may stay, whatever comes: most do */
         return true;
-    while ((more = follow(states, happened)) != states)
+    while ((more = follow(states, triggered)) != states)
         states = more;
     return states >> to & 1;
 }

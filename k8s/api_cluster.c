@@ -105,7 +105,7 @@ static void node_gone(void *feed, const char *ns, const char *name)
 }
 
 /* `why`: only a part of it is here; NULL: it is whole. */
-static int take_pod(struct api *a, json_t *object, const struct err *why, struct err *err)
+static int on_pod_set(struct api *a, json_t *object, const struct err *why, struct err *err)
 {
     grouper_overlay(a->grouper, object);
     struct gang_event ev = {.kind = GANG_EV_POD_SET};
@@ -127,21 +127,21 @@ static int take_pod(struct api *a, json_t *object, const struct err *why, struct
 
 static int set_pod(void *feed, json_t *object, struct err *err)
 {
-    return take_pod(api_of(feed), object, /* why= */ NULL, err);
+    return on_pod_set(api_of(feed), object, /* why= */ NULL, err);
 }
 
 /* One that runs must not vanish from the ledger. */
 static int unread_pod(void *feed, json_t *object, const struct err *why)
 {
     struct err err;
-    return take_pod(api_of(feed), object, why, &err);
+    return on_pod_set(api_of(feed), object, why, &err);
 }
 
 /* What a reply said is as good as what the watch says. */
 static void show_pod(void *arg, json_t *object)
 {
     struct err err;
-    if (take_pod(arg, object, /* why= */ NULL, &err) < 0)
+    if (on_pod_set(arg, object, /* why= */ NULL, &err) < 0)
         log_error("a pod cannot be read", "error", err.text, NULL);
 }
 

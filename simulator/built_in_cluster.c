@@ -286,7 +286,7 @@ static void pod_effect(struct builtin *b, const struct gang_effect *e, usec_t co
     t->ns = xstrdup(e->pod.ns);
     t->name = xstrdup(e->pod.name);
     t->uid = xstrdup(e->pod.uid);
-    t->to = xstrdup_null(e->kind == GANG_TELL ? e->pod.text : e->pod.node);
+    t->to = xstrdup_null(e->kind == GANG_PATCH_CONDITION ? e->pod.text : e->pod.node);
 }
 
 /* Stored at once, so that the next status is computed from this one; shown after WATCH. */
@@ -357,7 +357,7 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
     case GANG_EVICT:
         pod_effect(b, e, COST_WRITE, evict_write);
         break;
-    case GANG_TELL:
+    case GANG_PATCH_CONDITION:
         pod_effect(b, e, COST_WRITE, tell_write);
         break;
     case GANG_STATUS:
@@ -381,7 +381,8 @@ static void builtin_apply(struct cluster *c, usec_t now, const struct gang_effec
 static void show_system_classes(struct builtin *b)
 {
     for (size_t i = 0; i < ARRAY_SIZE(store_system_classes); i++) {
-        struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = gang_class_facts_new()};
+        struct gang_event ev = {.kind = GANG_EV_CLASS_SET,
+                                .class = gang_priority_class_facts_new()};
         ev.class->name = xstrdup(store_system_classes[i].name);
         ev.class->value = store_system_classes[i].value;
         post(b, &ev);

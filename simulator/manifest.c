@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "gang/rules.h"
+#include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/list_watch/claim_volumes.h"
@@ -184,8 +184,8 @@ static int check_class(const json_t *class, struct err *err)
 {
     if (!json_is_integer(json_object_get(class, "value")))
         return err_set(err, ERR_INVALID, "value is missing: the priority, a number");
-    struct gang_class_facts *facts = decode_class(class, err);
-    gang_class_facts_free(facts);
+    struct gang_priority_class_facts *facts = decode_class(class, err);
+    gang_priority_class_facts_free(facts);
     return facts ? 0 : -1;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "k8s/decode/decode.h"
 
 static int64_t *amount_in(struct gang_amounts *a, const char *resource)

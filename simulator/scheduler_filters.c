@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The driver's filters that look at other pods and at volumes. Sources: k8s.io/kubernetes v1.36
- * plugins interpodaffinity, podtopologyspread and volumebinding, as far as gang/rules.h has them.
- * An unbound claim is bound to nothing here, and any node will do for it.
+ * plugins interpodaffinity, podtopologyspread and volumebinding, as far as gang/inter_pod_rules.h
+ * has them. An unbound claim is bound to nothing here, and any node will do for it.
  */
 #include "simulator/scheduler_filters.h"
 
-#include "gang/rules.h"
+#include "gang/inter_pod_rules.h"
 
 /* ---- topology spread ---- */
 
@@ -61,9 +61,9 @@ static const char *spread_refusal(const struct sched_rules *r, const struct sche
 static const char *words_between(const struct gang_pod_facts *pod,
                                  const struct gang_pod_facts *other)
 {
-    if (gang_keeps_away(pod, other))
+    if (gang_anti_affinity_forbids(pod, other))
         return "node(s) didn't match pod anti-affinity rules";
-    if (gang_keeps_away(other, pod))
+    if (gang_anti_affinity_forbids(other, pod))
         return "node(s) didn't satisfy existing pods anti-affinity rules";
     return NULL;
 }

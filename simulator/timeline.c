@@ -228,8 +228,9 @@ static void tell_state(struct timeline *t, usec_t clock, const struct gang_core 
                        const struct gang_view *v, struct told *g)
 {
     static const char *const verbs[GANG_STATE_MAX] = {
-        [GANG_ASSEMBLING] = "assembling", [GANG_WAITING] = "waits", [GANG_PLANNED] = "planned",
-        [GANG_COMMITTING] = "commits",    [GANG_PLACED] = "placed", [GANG_RECOVERING] = "recovers",
+        [GANG_ASSEMBLING] = "assembling", [GANG_WAITING] = "waits",
+        [GANG_PLANNED] = "planned",       [GANG_COMMITTING] = "commits",
+        [GANG_SCHEDULED] = "placed",      [GANG_RECOVERING] = "recovers",
         [GANG_BACKED_OFF] = "backs off",  [GANG_DONE] = "done",
     };
     const struct gang_status *s = &v->status;
@@ -239,11 +240,11 @@ static void tell_state(struct timeline *t, usec_t clock, const struct gang_core 
         put_plan(&text, core, v);
     else if (s->state == GANG_COMMITTING)
         buf_printf(&text, "the bindings of all %d needed members are sent", s->needed);
-    else if (s->state == GANG_PLACED)
+    else if (s->state == GANG_SCHEDULED)
         put_bindings(&text, g, s);
     else if (s->state != GANG_DONE)
         buf_puts(&text, bare(s));
-    if (s->state == GANG_PLACED)
+    if (s->state == GANG_SCHEDULED)
         forget_bindings(g);
     line(t, clock, "gang", name, verbs[s->state], buf_str(&text));
 }
@@ -262,7 +263,7 @@ static void remember(struct told *g, const struct gang_status *s, usec_t clock)
     g->text = xstrdup(s->text);
     if (g->since < 0 && s->state != GANG_ASSEMBLING)
         g->since = clock;
-    if (g->placed < 0 && s->state == GANG_PLACED)
+    if (g->placed < 0 && s->state == GANG_SCHEDULED)
         g->placed = clock;
     g->seen = true;
 }
@@ -280,7 +281,7 @@ static void look_at_gang(void *arg, const struct gang_view *v)
                             s->state == GANG_BACKED_OFF))) {
         flush(l->t);
         tell_state(l->t, l->clock, l->core, v, g);
-    } else if (s->state == GANG_PLACED && g->fresh && l->clock > g->last) {
+    } else if (s->state == GANG_SCHEDULED && g->fresh && l->clock > g->last) {
         cleanup_buf struct buf text = BUF_INIT;
         cleanup_free char *name = xasprintf("%s/%s", s->ref->ns, s->ref->name);
         flush(l->t);
@@ -382,7 +383,7 @@ static void print_row(void *arg, const struct gang_view *v)
     cleanup_free char *name = xasprintf("%s/%s", s->ref->ns, s->ref->name);
     cleanup_buf struct buf wait = BUF_INIT;
     duration_format(&wait, waited(g, table->clock));
-    bool good = s->state == GANG_PLACED || s->state == GANG_DONE;
+    bool good = s->state == GANG_SCHEDULED || s->state == GANG_DONE;
     printf("%-*s  %-10s  %5d  %6d  %7d  %8s  %s\n", table->width, name, gang_state_name(s->state),
            s->bound, s->needed, s->members, buf_str(&wait), good ? "" : bare(s));
 }

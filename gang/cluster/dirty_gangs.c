@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/dirty_gangs.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 void gang_plan_again(struct gang *gang)
 {
@@ -13,9 +13,10 @@ void gang_plan_begins(struct gang *gang)
     gang->marks.retry = false;
 }
 
-void gang_is_full(struct gang *gang, const struct shape *shape, uint64_t version, int want)
+void gang_has_known_shortage(struct gang *gang, const struct signature *signature, uint64_t version,
+                             int want)
 {
-    gang->marks.full = shape;
+    gang->marks.full = signature;
     gang->marks.full_version = version;
     gang->marks.full_want = want;
 }
@@ -24,12 +25,12 @@ void gang_touch(struct gang_core *core, struct gang *gang)
 {
     gang->marks.stale = true;
     gang->marks.full = NULL;
-    order_note(core, gang);
+    mark_order_changed(core, gang);
     if (list_empty(&gang->marks.in_touched))
         list_push(&core->touched, &gang->marks.in_touched);
 }
 
-void gang_reviewed(struct gang *gang)
+void gang_reconciled(struct gang *gang)
 {
     gang->marks.stale = false;
 }
@@ -52,30 +53,30 @@ void touched_return(struct gang_core *core)
         list_push(&core->touched, first);
 }
 
-void order_note(struct gang_core *core, struct gang *gang)
+void mark_order_changed(struct gang_core *core, struct gang *gang)
 {
-    if (list_empty(&gang->marks.in_noted))
-        list_push(&core->noted, &gang->marks.in_noted);
+    if (list_empty(&gang->marks.in_order_changed))
+        list_push(&core->order_changed, &gang->marks.in_order_changed);
 }
 
-struct gang *noted_take(struct gang_core *core)
+struct gang *order_changed_take(struct gang_core *core)
 {
-    struct list *first = list_pop(&core->noted);
-    return first ? CONTAINER_OF(first, struct gang, marks.in_noted) : NULL;
+    struct list *first = list_pop(&core->order_changed);
+    return first ? CONTAINER_OF(first, struct gang, marks.in_order_changed) : NULL;
 }
 
-void happening_begin(struct gang_core *core, struct gang *gang)
+void trigger_begin(struct gang_core *core, struct gang *gang)
 {
     if (gang->marks.step == core->steps)
         return;
     gang->marks.step = core->steps;
     gang->marks.began = gang->state;
-    gang->marks.happened = 0;
+    gang->marks.triggered = 0;
 }
 
-void happened(struct gang_core *core, struct gang *gang, enum gang_happening what)
+void triggered(struct gang_core *core, struct gang *gang, enum gang_trigger what)
 {
-    happening_begin(core, gang);
-    gang->marks.happened |= 1u << what;
+    trigger_begin(core, gang);
+    gang->marks.triggered |= 1u << what;
     core->stats.cells[gang->state][what]++;
 }

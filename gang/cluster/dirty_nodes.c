@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/dirty_nodes.h"
 
-#include "gang/cluster/inter_pod.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/lookup.h"
 
 uint64_t clock_next(struct gang_core *core)
 {
@@ -44,14 +44,14 @@ bool node_just_freed(const struct gang_core *core, const struct node *node)
     return node->left && core->now < node->left + BEHIND;
 }
 
-void node_may_be_bare(struct gang_core *core, const struct node *node)
+void node_may_be_unused(struct gang_core *core, const struct node *node)
 {
-    core->marks.bare |= !node->facts && !core->marks.paused;
+    core->marks.unused |= !node->facts && !core->marks.paused;
 }
 
 void nodes_swept(struct gang_core *core)
 {
-    core->marks.bare = false;
+    core->marks.unused = false;
 }
 
 void node_rules_changed(struct node *node)
@@ -64,22 +64,22 @@ void node_rules_known(struct node *node)
     node->marks.rules_gen = node->gen;
 }
 
-struct node *moved_take(struct gang_core *core)
+struct node *reclassify_take(struct gang_core *core)
 {
-    struct list *first = list_pop(&core->marks.moved);
-    return first ? CONTAINER_OF(first, struct node, marks.in_moved) : NULL;
+    struct list *first = list_pop(&core->marks.reclassify);
+    return first ? CONTAINER_OF(first, struct node, marks.in_reclassify) : NULL;
 }
 
-void node_moved(struct gang_core *core, struct node *node)
+void node_reclassify(struct gang_core *core, struct node *node)
 {
-    if (list_empty(&node->marks.in_moved))
-        list_push(&core->marks.moved, &node->marks.in_moved);
+    if (list_empty(&node->marks.in_reclassify))
+        list_push(&core->marks.reclassify, &node->marks.in_reclassify);
 }
 
-void node_stir(struct gang_core *core, struct node *node)
+void node_touch(struct gang_core *core, struct node *node)
 {
     if (!core->marks.paused)
-        node->marks.stirred = core->marks.stirred = core->now;
+        node->marks.touched_at = core->marks.touched_at = core->now;
 }
 
 void marks_pause(struct gang_core *core)
@@ -102,36 +102,36 @@ void node_is_new(const struct gang_core *core, struct node *node)
     node->marks.freed = node->marks.changed = core->marks.clock;
 }
 
-void node_crowd(struct gang_core *core, struct node *node)
+void node_pods_changed(struct gang_core *core, struct node *node)
 {
-    node->marks.crowd = ++core->marks.crowds;
-    node_stir(core, node);
+    node->marks.pods_changed = ++core->marks.pods_changes;
+    node_touch(core, node);
     layout_new(core);
-    node_moved(core, node);
+    node_reclassify(core, node);
 }
 
-void node_doubt(struct gang_core *core, struct node *node)
+void node_recheck_slots(struct gang_core *core, struct node *node)
 {
-    if (list_empty(&node->marks.in_doubted))
-        list_push(&core->marks.doubted, &node->marks.in_doubted);
+    if (list_empty(&node->marks.in_recheck_slots))
+        list_push(&core->marks.recheck_slots, &node->marks.in_recheck_slots);
 }
 
-struct node *doubted_take(struct gang_core *core)
+struct node *recheck_slots_take(struct gang_core *core)
 {
-    struct list *first = list_pop(&core->marks.doubted);
-    return first ? CONTAINER_OF(first, struct node, marks.in_doubted) : NULL;
+    struct list *first = list_pop(&core->marks.recheck_slots);
+    return first ? CONTAINER_OF(first, struct node, marks.in_recheck_slots) : NULL;
 }
 
-void shunning_begin(struct gang_core *core, struct pod *pod)
+void wide_anti_affinity_begin(struct gang_core *core, struct pod *pod)
 {
-    if (!pod->facts->n_shuns)
+    if (!pod->facts->n_wide_anti_affinity)
         return;
-    list_remove(&pod->in_shunning);
-    list_push(&core->marks.shunning, &pod->in_shunning);
-    pod->shuns_as = ++core->marks.shunnings;
+    list_remove(&pod->in_wide_anti_affinity);
+    list_push(&core->marks.wide_anti_affinity, &pod->in_wide_anti_affinity);
+    pod->wide_anti_affinity_seq = ++core->marks.wide_anti_affinity_last;
 }
 
-void shunning_end(struct pod *pod)
+void wide_anti_affinity_end(struct pod *pod)
 {
-    list_remove(&pod->in_shunning);
+    list_remove(&pod->in_wide_anti_affinity);
 }

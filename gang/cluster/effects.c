@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/effects.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 #define BLOCK_SIZE ((size_t)16384)
 

@@ -3,7 +3,7 @@
 #ifndef MUSTER_GANG_CLUSTER_EFFECTS_H
 #define MUSTER_GANG_CLUSTER_EFFECTS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* A step begins: what the last one returned is gone. */
 void effects_begin(struct gang_core *core);

@@ -5,12 +5,12 @@
 #include <stdio.h>
 
 #include "base/must.h"
-#include "gang/cluster/call_quota.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/effects.h"
+#include "gang/cluster/hold_quota.h"
 #include "gang/cluster/kube_queue.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
 static const char *call_key(uint64_t id, char key[static 20])
@@ -57,7 +57,7 @@ void hold_begin(struct pod *pod)
     on_its_way(pod, true);
 }
 
-void hold_as_if(struct pod *pod, bool held)
+void hold_in_trial(struct pod *pod, bool held)
 {
     pod->held = held;
 }
@@ -72,18 +72,18 @@ void hold_end(struct gang_core *core, struct pod *pod)
     if (!pod->held)
         return;
     pod->held = false;
-    place_left(core, pod->gang);
+    hold_quota_left(core, pod->gang);
     if (pod->gang->n_held == 0)
         timer_stop(core, &pod->gang->timers[TIMER_HOLD]);
 }
 
-void open_call(struct gang_core *core, struct pod *pod, uint64_t id)
+void call_open(struct gang_core *core, struct pod *pod, uint64_t id)
 {
     char key[20];
     MUST(id && !pod->call); /* a newer call comes when the older is answered */
     pod->call = id;
     pod->call_since = core->now;
-    shunning_begin(core, pod); /* whoever let it through, and when */
+    wide_anti_affinity_begin(core, pod); /* whoever let it through, and when */
     map_set(&core->calls, call_key(id, key), pod);
 }
 

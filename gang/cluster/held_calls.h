@@ -6,15 +6,15 @@
 #ifndef MUSTER_GANG_CLUSTER_HELD_CALLS_H
 #define MUSTER_GANG_CLUSTER_HELD_CALLS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
-void open_call(struct gang_core *core, struct pod *pod, uint64_t id);
+void call_open(struct gang_core *core, struct pod *pod, uint64_t id);
 /* NULL: it is not open. */
 struct pod *call_find(const struct gang_core *core, uint64_t id);
 /* Its open call waits for the quorum, at the node of its slot. */
 void hold_begin(struct pod *pod);
 /* For a question only: as if it did. */
-void hold_as_if(struct pod *pod, bool held);
+void hold_in_trial(struct pod *pod, bool held);
 /* Filter named its slot to kube-scheduler. */
 void on_its_way(struct pod *pod, bool is);
 /* The pod's call is no hold any more (answered, or its Binding is sent). */

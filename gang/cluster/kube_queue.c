@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/kube_queue.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
 /* What may be lost is written again, after longer pauses each time. */
-#define NUDGE_FIRST (10 * USEC_PER_SEC)
-#define NUDGE_MOST  (300 * USEC_PER_SEC)
+#define REWRITE_FIRST (10 * USEC_PER_SEC)
+#define REWRITE_MOST  (300 * USEC_PER_SEC)
 
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected)
 {
@@ -22,48 +22,48 @@ void pod_refuse(struct gang_core *core, struct pod *pod)
     pod_reject(core, pod, true);
 }
 
-void nudge_end(struct gang_core *core, struct pod *pod)
+void wake_write_over(struct gang_core *core, struct pod *pod)
 {
-    pod->queue.nudges = 0;
-    timer_stop(core, pod_timer(pod, TIMER_NUDGE));
+    pod->queue.wake_writes = 0;
+    timer_stop(core, pod_timer(pod, TIMER_WAKE_WRITE));
 }
 
-void nudge_arrived(struct gang_core *core, struct pod *pod)
+void wake_write_seen(struct gang_core *core, struct pod *pod)
 {
-    if (pod->queue.nudges) { /* late: it was to be written again */
+    if (pod->queue.wake_writes) { /* late: it was to be written again */
         pod_reject(core, pod, false);
-        starve_end(pod);
+        unblock_pod(pod);
     }
-    nudge_end(core, pod);
+    wake_write_over(core, pod);
 }
 
 /* The pod sleeps until what was written arrives. */
-void nudge_begin(struct gang_core *core, struct pod *pod)
+void wake_write_sent(struct gang_core *core, struct pod *pod)
 {
-    timer_set(core, pod_timer(pod, TIMER_NUDGE),
-              core->now + usec_backoff(NUDGE_FIRST, NUDGE_MOST, pod->queue.nudges++));
+    timer_set(core, pod_timer(pod, TIMER_WAKE_WRITE),
+              core->now + usec_backoff(REWRITE_FIRST, REWRITE_MOST, pod->queue.wake_writes++));
 }
 
-void starve(struct gang_core *core, struct pod *pod)
+void block_pod(struct gang_core *core, struct pod *pod)
 {
-    if (list_empty(&pod->queue.in_starved))
-        list_push(&core->starved, &pod->queue.in_starved);
-    starved_again(core);
+    if (list_empty(&pod->queue.in_blocked))
+        list_push(&core->blocked, &pod->queue.in_blocked);
+    blocked_recheck(core);
 }
 
-void starve_end(struct pod *pod)
+void unblock_pod(struct pod *pod)
 {
-    list_remove(&pod->queue.in_starved);
+    list_remove(&pod->queue.in_blocked);
 }
 
-void starved_again(struct gang_core *core)
+void blocked_recheck(struct gang_core *core)
 {
-    core->starved_tried = 0;
+    core->blocked_checked_at = 0;
 }
 
-void starved_looked(struct gang_core *core)
+void blocked_checked(struct gang_core *core)
 {
-    core->starved_tried = core->marks.freed;
+    core->blocked_checked_at = core->marks.freed;
 }
 
 /* ---- what kube-scheduler asks about ---- */
@@ -77,7 +77,7 @@ void queue_asked(const struct gang_core *core, struct pod *pod)
 {
     queue_joined(core, pod);
     pod->queue.asked = true;
-    pod->queue.snubs = 0;
+    pod->queue.early_rejections = 0;
 }
 
 bool queue_wrote(struct pod *pod)
@@ -87,12 +87,12 @@ bool queue_wrote(struct pod *pod)
     return asked;
 }
 
-int queue_snubbed(struct pod *pod)
+int queue_rejected_early(struct pod *pod)
 {
-    return pod->queue.snubs++;
+    return pod->queue.early_rejections++;
 }
 
-void queue_snubs_over(struct pod *pod)
+void queue_early_rejections_over(struct pod *pod)
 {
-    pod->queue.snubs = 0;
+    pod->queue.early_rejections = 0;
 }

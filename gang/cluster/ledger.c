@@ -2,14 +2,14 @@
 #include "gang/cluster/ledger.h"
 
 #include "base/must.h"
+#include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/dirty_nodes.h"
-#include "gang/cluster/inter_pod.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/filter_results.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/resources.h"
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 
 /* ---- does it fit ---- */
 
@@ -23,97 +23,102 @@ static int64_t displaced(const struct node *node, uint32_t r, const struct reach
 {
     int64_t sum = 0;
     list_for_each (slot, &node->slots, struct slot, in_node)
-        sum += slot_yields(slot, reach) ? shape_need(slot->shape, r) : 0;
+        sum += slot_yields(slot, reach) ? signature_need(slot->signature, r) : 0;
     return sum;
 }
 
 int64_t node_room(const struct node *node, uint32_t r, const struct reach *reach)
 {
     int64_t left = node_free(node, r);
-    if (reach->heeds)
-        left -= amount_of(&node->kept, r);
-    if (reach->yields)
-        left -= promised_to(node, r, reach);
+    if (reach->respects_earmark)
+        left -= amount_of(&node->earmarked, r);
+    if (reach->respects_nominated)
+        left -= nominated_amount(node, r, reach);
     if (reach->displace != DISPLACE_NONE)
         left += displaced(node, r, reach);
     return left;
 }
 
-int node_short(const struct node *node, const struct shape *shape, const struct reach *reach)
+int node_short(const struct node *node, const struct signature *signature,
+               const struct reach *reach)
 {
-    for (size_t i = 0; i < shape->n_needs; i++)
-        if (shape->needs[i].amount > node_room(node, shape->needs[i].resource, reach))
-            return (int)shape->needs[i].resource;
+    for (size_t i = 0; i < signature->n_needs; i++)
+        if (signature->needs[i].amount > node_room(node, signature->needs[i].resource, reach))
+            return (int)signature->needs[i].resource;
     return -1;
 }
 
-bool ports_charged(const struct node *node, const struct shape *shape)
+bool ports_charged(const struct node *node, const struct signature *signature)
 {
-    const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
+    const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
     list_for_each (pod, &node->pods, struct pod, in_node)
-        if (want && pod->shape->ports && gang_pods_conflict(want, pod->facts))
+        if (want && pod->signature->ports && gang_pods_conflict(want, pod->facts))
             return true;
     return false;
 }
 
-static bool ports_reserved(const struct node *node, const struct shape *shape,
+static bool ports_reserved(const struct node *node, const struct signature *signature,
                            const struct reach *reach)
 {
-    const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
+    const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
     list_for_each (slot, &node->slots, struct slot, in_node) {
-        const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
+        const struct gang_pod_facts *have =
+            slot->signature->ports ? signature_sample(slot->signature) : NULL;
         if (want && have && gang_pods_conflict(want, have) && !slot_yields(slot, reach))
             return true;
     }
     return false;
 }
 
-int node_misfit(const struct node *node, const struct shape *shape, const struct reach *reach)
+int node_misfit(const struct node *node, const struct signature *signature,
+                const struct reach *reach)
 {
-    int r = node_short(node, shape, reach);
-    return r == -1 && (ports_charged(node, shape) || ports_reserved(node, shape, reach) ||
-                       ports_promised(node, shape, reach))
+    int r = node_short(node, signature, reach);
+    return r == -1 && (ports_charged(node, signature) || ports_reserved(node, signature, reach) ||
+                       nominated_ports_conflict(node, signature, reach))
                ? -2
                : r;
 }
 
-bool node_takes(const struct node *node, const struct shape *shape, int others,
+bool node_takes(const struct node *node, const struct signature *signature, int others,
                 const struct reach *reach)
 {
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        uint32_t r = shape->needs[i].resource;
-        if (shape->needs[i].amount > node_room(node, r, reach) / (others + 1) &&
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        uint32_t r = signature->needs[i].resource;
+        if (signature->needs[i].amount > node_room(node, r, reach) / (others + 1) &&
             amount_of(&node->allocatable, r) != 0)
             return false;
     }
-    return !ports_reserved(node, shape, reach);
+    return !ports_reserved(node, signature, reach);
 }
 
-bool slot_in_way(const struct slot *slot, const struct shape *shape)
+bool slot_in_way(const struct slot *slot, const struct signature *signature)
 {
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        uint32_t r = shape->needs[i].resource;
-        if (shape->needs[i].amount > node_free(slot->node, r) && shape_need(slot->shape, r))
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        uint32_t r = signature->needs[i].resource;
+        if (signature->needs[i].amount > node_free(slot->node, r) &&
+            signature_need(slot->signature, r))
             return true;
     }
-    const struct gang_pod_facts *want = shape->ports ? shape_sample(shape) : NULL;
-    const struct gang_pod_facts *have = slot->shape->ports ? shape_sample(slot->shape) : NULL;
+    const struct gang_pod_facts *want = signature->ports ? signature_sample(signature) : NULL;
+    const struct gang_pod_facts *have =
+        slot->signature->ports ? signature_sample(slot->signature) : NULL;
     return want && have && gang_pods_conflict(want, have);
 }
 
 bool slot_in_excess(const struct slot *slot)
 {
     const struct node *node = slot->node;
-    for (size_t i = 0; i < slot->shape->n_needs; i++)
-        if (node_free(node, slot->shape->needs[i].resource) < 0)
+    for (size_t i = 0; i < slot->signature->n_needs; i++)
+        if (node_free(node, slot->signature->needs[i].resource) < 0)
             return true;
-    return ports_charged(node, slot->shape) || slot_is_kept_away(slot);
+    return ports_charged(node, slot->signature) || slot_has_anti_affinity_conflict(slot);
 }
 
 bool charge_in_excess(const struct pod *pod)
 {
-    for (size_t i = 0; i < pod->shape->n_needs; i++) {
-        uint32_t r = pod->shape->needs[i].resource;
+    for (size_t i = 0; i < pod->signature->n_needs; i++) {
+        uint32_t r = pod->signature->needs[i].resource;
         if (!node_counts(pod->node, r) || node_free(pod->node, r) < 0)
             return true;
     }
@@ -125,10 +130,11 @@ bool charge_in_excess(const struct pod *pod)
 
 /* ---- charges ---- */
 
-static void use(struct gang_core *core, struct node *node, const struct shape *shape, int sign)
+static void use(struct gang_core *core, struct node *node, const struct signature *signature,
+                int sign)
 {
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        const struct need *need = &shape->needs[i];
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        const struct need *need = &signature->needs[i];
         if (node_counts(node, need->resource))
             amounts_change(core, &node->used, need->resource, sign * need->amount);
     }
@@ -138,16 +144,17 @@ void node_recount(struct gang_core *core, struct node *node)
 {
     amounts_clear(core, &node->used);
     list_for_each (pod, &node->pods, struct pod, in_node)
-        use(core, node, pod->shape, 1);
+        use(core, node, pod->signature, 1);
 }
 
-void node_joined(struct gang_core *core, struct node *node, const struct shape *shape, int sign)
+void node_joined(struct gang_core *core, struct node *node, const struct signature *signature,
+                 int sign)
 {
-    if (shape->apart) {
-        node->n_apart += (size_t)sign;
-        core->n_apart += (size_t)sign;
+    if (signature->anti_affinity) {
+        node->n_anti_affinity += (size_t)sign;
+        core->n_anti_affinity += (size_t)sign;
     }
-    node_crowd(core, node);
+    node_pods_changed(core, node);
 }
 
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
@@ -155,16 +162,16 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
     MUST(!pod->node || how == CHARGE_ASSIGNED); /* a Binding takes no pod from its node */
     if (pod->node != node) {
         uncharge(core, pod);
-        use(core, node, pod->shape, 1);
+        use(core, node, pod->signature, 1);
         pod->node = node;
         list_push(&node->pods, &pod->in_node);
         node->n_pods++;
-        node_joined(core, node, pod->shape, 1);
-        shunning_begin(core, pod);
+        node_joined(core, node, pod->signature, 1);
+        wide_anti_affinity_begin(core, pod);
     }
-    passing_end(core, pod); /* it is here, whatever calls come for it */
+    filter_result_end(core, pod); /* it is here, whatever calls come for it */
     pod->charge = how;
-    nomination_note(core, pod);
+    nomination_update(core, pod);
 }
 
 void uncharge(struct gang_core *core, struct pod *pod)
@@ -172,17 +179,17 @@ void uncharge(struct gang_core *core, struct pod *pod)
     struct node *node = pod->node;
     if (!node)
         return;
-    use(core, node, pod->shape, -1);
+    use(core, node, pod->signature, -1);
     list_remove(&pod->in_node);
-    shunning_end(pod);
+    wide_anti_affinity_end(pod);
     node->n_pods--;
-    node_joined(core, node, pod->shape, -1);
+    node_joined(core, node, pod->signature, -1);
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
-    nomination_note(core, pod);
+    nomination_update(core, pod);
     node->left = core->now;
     node_changed(core, node);
-    node_may_be_bare(core, node);
+    node_may_be_unused(core, node);
 }
 
 void charge_back(struct gang_core *core, struct pod *pod, struct node *node, enum charge how,
@@ -196,10 +203,10 @@ struct charge_place charge_lift(struct gang_core *core, struct pod *pod)
 {
     struct charge_place was = {pod->node, pod->charge, pod->in_node.next, pod->node->marks.changed};
     node_changed_at(pod->node, core->marks.clock + 1);
-    use(core, pod->node, pod->shape, -1);
+    use(core, pod->node, pod->signature, -1);
     list_remove(&pod->in_node);
     pod->node->n_pods--;
-    node_joined(core, pod->node, pod->shape, -1);
+    node_joined(core, pod->node, pod->signature, -1);
     pod->node = NULL;
     pod->charge = CHARGE_NONE;
     return was;
@@ -209,10 +216,10 @@ void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_p
 {
     pod->node = was->node;
     pod->charge = was->how;
-    use(core, pod->node, pod->shape, 1);
+    use(core, pod->node, pod->signature, 1);
     list_push(was->before, &pod->in_node);
     pod->node->n_pods++;
-    node_joined(core, pod->node, pod->shape, 1);
+    node_joined(core, pod->node, pod->signature, 1);
     node_changed_at(pod->node, was->changed);
 }
 

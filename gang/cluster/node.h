@@ -28,21 +28,21 @@ struct node {
 
     /* cluster/dirty_nodes.c */
     struct node_marks {
-        uint64_t freed;     /* core->marks.clock when room last grew here, by our count */
-        uint64_t changed;   /* the same, by what kube-scheduler can know */
-        uint64_t crowd;     /* core->marks.crowds when who is here, or its labels, changed */
-        usec_t stirred;     /* when anything about it changed last that a rule looks at */
-        uint64_t rules_gen; /* gen when it was put into its class; 0: its rules are to be looked
-                             * at */
-        struct list in_moved, in_doubted;
+        uint64_t freed;        /* core->marks.clock when room last grew here, by our count */
+        uint64_t changed;      /* the same, by what kube-scheduler can know */
+        uint64_t pods_changed; /* core->marks.crowds when who is here, or its labels, changed */
+        usec_t touched_at;     /* when anything about it changed last that a rule looks at */
+        uint64_t rules_gen;    /* gen when it was put into its class; 0: its rules are to be looked
+                                * at */
+        struct list in_reclassify, in_recheck_slots;
     } marks;
 
     /* cluster/ledger.c */
     struct amounts used;
     struct list pods; /* charged here */
     size_t n_pods;
-    size_t n_apart; /* pods and slots with anti-affinity */
-    usec_t left;    /* when a pod last left it */
+    size_t n_anti_affinity; /* pods and slots with anti-affinity */
+    usec_t left;            /* when a pod last left it */
 
     /* cluster/reservations.c */
     struct amounts reserved;
@@ -53,23 +53,23 @@ struct node {
     struct node_class *class; /* NULL: it is in none */
     size_t in_class;          /* its place there */
 
-    /* cluster/node_labels.c */
-    uint64_t told; /* digest of the labels by which nodes are told apart */
+    /* cluster/class_labels.c */
+    uint64_t class_labels; /* digest of the labels by which nodes are told apart */
 
     /* cluster/offered_nodes.c */
     uint64_t offered;     /* core->offers of the filter call that last offered it */
     uint32_t offer_index; /* its place among the names of that call */
 
-    /* cluster/nominate.c */
+    /* cluster/nominations.c */
     struct list nominated; /* unbound pods with this node as status.nominatedNodeName */
 
-    /* cluster/nominated_pods.c */
-    struct list promised; /* of these, those that room is promised to */
+    /* cluster/nominated_room.c */
+    struct list nominated_room; /* of these, those that room is promised to */
 
-    /* podgroup/kept_room.c */
-    struct amounts kept; /* for the gang that has waited too long */
-    bool kept_alone;     /* for one of its members that is alone on its node */
-    struct list in_kept;
+    /* podgroup/earmark.c */
+    struct amounts earmarked; /* for the gang that has waited too long */
+    bool earmarked_alone;     /* for one of its members that is alone on its node */
+    struct list in_earmarked;
 
     /* lifecycle/wake.c */
     int n_woken; /* starved pods sent here in the last core->wake.round */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/node_classes.h"
 
+#include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_nodes.h"
-#include "gang/cluster/node_labels.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/resources.h"
 
 /* ---- the key: everything the planner looks at in a node ---- */
@@ -37,18 +37,19 @@ static void key_rules(struct buf *b, const struct gang_core *core, const struct 
         key_text(b, f->taints[i].value);
     }
     buf_putc(b, '|');
-    for (size_t i = 0; i < core->labels.n_told; i++)
-        key_number(b, told_value(core->labels.told[i], node));
+    for (size_t i = 0; i < core->labels.n_class_labels; i++)
+        key_number(b, class_label_value(core->labels.of_classes[i], node));
 }
 
 static void key_amounts(struct buf *b, const struct node *node)
 {
-    const struct amounts *lists[] = {&node->allocatable, &node->used, &node->reserved, &node->kept};
+    const struct amounts *lists[] = {&node->allocatable, &node->used, &node->reserved,
+                                     &node->earmarked};
     size_t at[ARRAY_SIZE(lists)] = {0};
     uint32_t r;
     key_number(b, node->n_woken);
-    key_number(b, node->n_apart > 0);
-    key_number(b, node->kept_alone);
+    key_number(b, node->n_anti_affinity > 0);
+    key_number(b, node->earmarked_alone);
     while ((r = amounts_lowest(lists, at, ARRAY_SIZE(lists))) != RES_UNKNOWN) {
         int64_t all = amounts_take(lists[0], &at[0], r), left = all;
         left -= amounts_take(lists[1], &at[1], r);
@@ -67,9 +68,9 @@ static void key_amounts(struct buf *b, const struct node *node)
  * in classes of their own, which costs a look. */
 static void key_promised(struct buf *b, const struct node *node)
 {
-    list_for_each (pod, &node->promised, struct pod, in_promised) {
+    list_for_each (pod, &node->nominated_room, struct pod, in_nominated_room) {
         key_number(b, pod->facts->priority);
-        key_text(b, pod->shape->key);
+        key_text(b, pod->signature->key);
     }
 }
 
@@ -136,8 +137,8 @@ static void leave(struct gang_core *core, struct node *node)
     else if (last != node)
         fall(class, at, last);
     node->class = NULL;
-    if (!class->n && list_empty(&class->in_bare))
-        list_push(&core->bare, &class->in_bare);
+    if (!class->n && list_empty(&class->in_empty))
+        list_push(&core->empty_classes, &class->in_empty);
 }
 
 struct node *class_first(const struct node_class *class, const struct node *except)
@@ -174,8 +175,8 @@ static void settle(struct gang_core *core, struct node *node, struct buf *key)
         class = xcalloc(1, sizeof *class);
         class->key = xstrdup(buf_str(key));
         class->rules = rules;
-        class->apart = node->n_apart > 0;
-        list_init(&class->in_bare);
+        class->anti_affinity = node->n_anti_affinity > 0;
+        list_init(&class->in_empty);
         map_set(&core->node_classes, class->key, class);
     }
     join(class, node);
@@ -184,9 +185,9 @@ static void settle(struct gang_core *core, struct node *node, struct buf *key)
 void classes_settle(struct gang_core *core)
 {
     cleanup_buf struct buf key = BUF_INIT;
-    told_settle(core);
+    class_labels_settle(core);
     struct node *node;
-    while ((node = moved_take(core)) != NULL)
+    while ((node = reclassify_take(core)) != NULL)
         settle(core, node, &key);
 }
 
@@ -199,9 +200,10 @@ static void class_free(struct node_class *class)
 
 void classes_sweep(struct gang_core *core)
 {
-    while (!list_empty(&core->bare)) {
-        struct node_class *class = CONTAINER_OF(core->bare.next, struct node_class, in_bare);
-        list_remove(&class->in_bare);
+    while (!list_empty(&core->empty_classes)) {
+        struct node_class *class =
+            CONTAINER_OF(core->empty_classes.next, struct node_class, in_empty);
+        list_remove(&class->in_empty);
         if (class->n)
             continue; /* somebody came again */
         map_remove(&core->node_classes, class->key);
@@ -222,7 +224,7 @@ static int check_node(const struct gang_core *core, const struct node *node, str
                       struct err *err)
 {
     const struct node_class *class = node->class;
-    if (!list_empty(&node->marks.in_moved))
+    if (!list_empty(&node->marks.in_reclassify))
         return 0;
     if (!node->facts != !class)
         return err_set(err, ERR_INTERNAL, "node %s: %s facts, and %s class", node->name,
@@ -233,7 +235,8 @@ static int check_node(const struct gang_core *core, const struct node *node, str
     key_rules(key, core, node);
     key_amounts(key, node);
     key_promised(key, node);
-    if (strcmp(buf_str(key), class->key) != 0 || class->apart != (node->n_apart > 0))
+    if (strcmp(buf_str(key), class->key) != 0 ||
+        class->anti_affinity != (node->n_anti_affinity > 0))
         return err_set(err, ERR_INTERNAL, "node %s is in the class of others", node->name);
     size_t at = node->in_class;
     if (at >= class->n || class->nodes[at] != node ||

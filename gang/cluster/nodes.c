@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/nodes.h"
 
+#include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_nodes.h"
-#include "gang/cluster/inter_pod.h"
 #include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
-#include "gang/cluster/node_labels.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/pods.h"
 #include "gang/cluster/resources.h"
-#include "gang/predicates.h"
+#include "gang/cluster/signatures.h"
+#include "gang/node_predicates.h"
 
 static uint32_t free_id(struct gang_core *core)
 {
@@ -32,7 +32,7 @@ static void nominated_before(struct gang_core *core, const char *name)
     map_for_each (e, &core->pods) {
         struct pod *pod = e->value;
         if (str_eq(pod->nominated, name))
-            nomination_note(core, pod);
+            nomination_update(core, pod);
     }
 }
 
@@ -43,17 +43,17 @@ static struct node *node_make(struct gang_core *core, char *name)
     node->name = name;
     node->id = free_id(core);
     node->born = node->gen = clock_next(core);
-    list_init(&node->in_kept);
-    list_init(&node->marks.in_moved);
+    list_init(&node->in_earmarked);
+    list_init(&node->marks.in_reclassify);
     list_init(&node->in_sent);
-    node_moved(core, node);
-    node_crowd(core, node);
+    node_reclassify(core, node);
+    node_pods_changed(core, node);
     core->by_id[node->id] = node;
     list_init(&node->pods);
     list_init(&node->slots);
-    list_init(&node->marks.in_doubted);
+    list_init(&node->marks.in_recheck_slots);
     list_init(&node->nominated);
-    list_init(&node->promised);
+    list_init(&node->nominated_room);
     map_set(&core->nodes, name, node);
     return node;
 }
@@ -80,7 +80,7 @@ struct node *node_imagine(struct gang_core *core, const struct node *like)
     node->facts = like->facts;
     amounts_set(core, &node->allocatable, &node->facts->allocatable);
     node->devices = like->devices;
-    told_like(node, like);
+    class_labels_copy(node, like);
     node_is_new(core, node);
     return node;
 }
@@ -94,13 +94,13 @@ void node_unimagine(struct gang_core *core, struct node *node, size_t n_ids)
 
 void node_drop(struct gang_core *core, struct node *node)
 {
-    list_for_each_safe (pod, &node->promised, struct pod, in_promised)
-        promise_end(core, pod);
+    list_for_each_safe (pod, &node->nominated_room, struct pod, in_nominated_room)
+        nominated_room_end(core, pod);
     core->by_id[node->id] = NULL;
     node_leaves_classes(core, node);
-    list_remove(&node->in_kept);
-    list_remove(&node->marks.in_doubted);
-    list_remove(&node->marks.in_moved);
+    list_remove(&node->in_earmarked);
+    list_remove(&node->marks.in_recheck_slots);
+    list_remove(&node->marks.in_reclassify);
     list_remove(&node->in_sent);
     list_for_each_safe (pod, &node->nominated, struct pod, in_nominated)
         nomination_end(pod);
@@ -109,7 +109,7 @@ void node_drop(struct gang_core *core, struct node *node)
     amounts_done(core, &node->allocatable);
     amounts_done(core, &node->used);
     amounts_done(core, &node->reserved);
-    amounts_done(core, &node->kept);
+    amounts_done(core, &node->earmarked);
     free(node->name);
     free(node);
 }
@@ -118,7 +118,7 @@ void node_drop(struct gang_core *core, struct node *node)
  * that no pointer to a node dies within one. */
 void nodes_sweep(struct gang_core *core)
 {
-    for (size_t i = 0; core->marks.bare && i < core->n_ids; i++) {
+    for (size_t i = 0; core->marks.unused && i < core->n_ids; i++) {
         struct node *node = core->by_id[i];
         if (node && !node->facts && !node->n_pods && !node->n_slots)
             node_drop(core, node);
@@ -183,11 +183,11 @@ static void offer_note(struct gang_core *core, const struct gang_node_facts *was
         offer(core, &was->allocatable, -1);
     if (news && core->n_invalid)
         map_for_each (e, &core->pods)
-            if (shape_is_partial(((struct pod *)e->value)->facts))
-                pod_reshape(core, e->value);
+            if (signature_is_partial(((struct pod *)e->value)->facts))
+                pod_signature_update(core, e->value);
 }
 
-void take_node(struct gang_core *core, struct gang_node_facts *facts)
+void on_node_set(struct gang_core *core, struct gang_node_facts *facts)
 {
     struct node *node = node_get(core, facts->name);
     bool same_rules = node->facts && rules_equal(node->facts, facts);
@@ -196,45 +196,45 @@ void take_node(struct gang_core *core, struct gang_node_facts *facts)
     amounts_set(core, &node->allocatable, &facts->allocatable);
     bool more = grew(&before, &node->allocatable);
     if (more || grew(&node->allocatable, &before)) {
-        node_stir(core, node);
+        node_touch(core, node);
         node_recount(core, node);
     }
     amounts_done(core, &before);
-    hosts_note(core, node->facts, facts);
+    hostnames_update(core, node->facts, facts);
     offer_note(core, node->facts, facts);
     struct gang_node_facts *old = node->facts;
     node->facts = facts;
     if (!same_rules)
-        told_note(core, node, old ? &old->labels : NULL, &facts->labels);
+        class_labels_update(core, node, old ? &old->labels : NULL, &facts->labels);
     gang_node_facts_free(old);
     node->devices = has_devices(core, node);
     layout_new(core);
-    node_moved(core, node);
+    node_reclassify(core, node);
     if (!same_rules) {
         node->gen = clock_next(core);
-        node_crowd(core, node);
+        node_pods_changed(core, node);
     }
     if (!same_rules || more)
         node_changed(core, node);
     if (!same_rules || !list_empty(&node->slots))
-        node_doubt(core, node);
+        node_recheck_slots(core, node);
 }
 
-void take_node_gone(struct gang_core *core, const char *name)
+void on_node_gone(struct gang_core *core, const char *name)
 {
     struct node *node = node_by_name(core, name);
     if (!node)
         return;
-    hosts_note(core, node->facts, NULL);
+    hostnames_update(core, node->facts, NULL);
     offer_note(core, node->facts, NULL);
     struct gang_node_facts *old = STEAL(node->facts);
     if (old)
-        told_note(core, node, &old->labels, NULL);
+        class_labels_update(core, node, &old->labels, NULL);
     gang_node_facts_free(old);
     node->gen = clock_next(core);
-    node_crowd(core, node);
+    node_pods_changed(core, node);
     amounts_clear(core, &node->allocatable);
     node_recount(core, node);
-    node_doubt(core, node);
-    node_may_be_bare(core, node);
+    node_recheck_slots(core, node);
+    node_may_be_unused(core, node);
 }

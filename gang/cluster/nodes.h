@@ -5,10 +5,10 @@
 #ifndef MUSTER_GANG_CLUSTER_NODES_H
 #define MUSTER_GANG_CLUSTER_NODES_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
-void take_node(struct gang_core *core, struct gang_node_facts *facts);
-void take_node_gone(struct gang_core *core, const char *name);
+void on_node_set(struct gang_core *core, struct gang_node_facts *facts);
+void on_node_gone(struct gang_core *core, const char *name);
 /* Makes one that is only known by name, if need be. */
 struct node *node_get(struct gang_core *core, const char *name);
 void node_drop(struct gang_core *core, struct node *node);

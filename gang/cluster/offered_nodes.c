@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/offered_nodes.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 void look_up_names(struct gang_core *core, const struct gang_event *ev)
 {

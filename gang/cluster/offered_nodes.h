@@ -5,7 +5,7 @@
 #ifndef MUSTER_GANG_CLUSTER_OFFERED_NODES_H
 #define MUSTER_GANG_CLUSTER_OFFERED_NODES_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Nodes that are not in the list say nothing: kube-scheduler may not have looked at them. */
 static inline bool is_sample(const struct gang_core *core, const struct gang_event *ev)

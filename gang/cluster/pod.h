@@ -21,20 +21,20 @@ struct slot {
     struct gang *gang;
     struct unit *unit; /* where its member counts */
     struct node *node;
-    struct shape *shape;
+    struct signature *signature;
     struct pod *pod; /* NULL: expected, a member that does not exist yet */
     usec_t made;
     bool steered;   /* its member was nominated here because the node was not offered */
-    bool unoffered; /* a whole list for a member of its shape lacked the node */
+    bool unoffered; /* a whole list for a member of its signature lacked the node */
 };
 
 /* Where filter let a pod through to, the last time. */
-enum pass_to { PASS_NOWHERE, PASS_ONE, PASS_SOME, PASS_ANY };
-struct pass {
+enum filter_result_kind { FILTERED_NONE, FILTERED_ONE, FILTERED_SOME, FILTERED_ANY };
+struct filter_result {
     usec_t at;
-    enum pass_to to;
-    uint32_t node;  /* PASS_ONE: its id */
-    uint64_t *bits; /* PASS_SOME: by node id */
+    enum filter_result_kind to;
+    uint32_t node;  /* FILTERED_ONE: its id */
+    uint64_t *bits; /* FILTERED_SOME: by node id */
     size_t n_words;
     uint64_t as_of; /* core->marks.clock: a node that came later is none of them */
 };
@@ -56,8 +56,8 @@ struct claim_use {
 struct pod {
     /* cluster/pods.c */
     struct gang_pod_facts *facts;
-    struct shape *shape;
-    struct list in_shape;
+    struct signature *signature;
+    struct list in_signature;
     bool unseen; /* the watch has not shown it */
 
     /* cluster/volume_claims.c */
@@ -65,7 +65,7 @@ struct pod {
     size_t n_uses;
     char *pinned; /* the node for which kube-scheduler has prepared its volumes; NULL: none */
 
-    /* podgroup/pod_groups.c */
+    /* podgroup/podgroups.c */
     struct group *group; /* NULL: ordinary */
     struct gang *gang;   /* of the group; NULL: ordinary */
     struct unit *unit;   /* where it counts there */
@@ -101,40 +101,41 @@ struct pod {
 
     /* cluster/kube_queue.c */
     struct pod_queue {
-        bool rejected; /* it was refused since it was last steered: only a write wakes it */
-        bool refused;  /* filter said no to it, in this life */
-        int nudges;    /* how often it was nominated to wake it, and nothing shows yet that it is
-                        * awake */
-        usec_t joined; /* when it joined kube-scheduler's queue last, as far as is known */
-        bool asked;    /* filter was asked about it since muster or kube-scheduler wrote on it */
-        int snubs;     /* times that it was refused unasked since it has its place */
-        struct list in_starved;
+        bool rejected;   /* it was refused since it was last steered: only a write wakes it */
+        bool refused;    /* filter said no to it, in this life */
+        int wake_writes; /* how often it was nominated to wake it, and nothing shows yet that it is
+                          * awake */
+        usec_t joined;   /* when it joined kube-scheduler's queue last, as far as is known */
+        bool asked;      /* filter was asked about it since muster or kube-scheduler wrote on it */
+        int early_rejections; /* times that it was refused unasked since it has its place */
+        struct list in_blocked;
     } queue;
 
-    /* cluster/nominate.c */
+    /* cluster/nominations.c */
     char *nominated; /* status.nominatedNodeName, as far as we know */
     struct list in_nominated;
 
-    /* cluster/nominated_pods.c */
-    struct node *promised; /* where room is promised to it; NULL: nowhere */
-    char *named;           /* what this life of muster wrote there last; NULL: nothing, or who
-                            * else wrote since may mean the same node */
-    struct list in_promised;
+    /* cluster/nominated_room.c */
+    struct node *nominated_room; /* where room is promised to it; NULL: nowhere */
+    char *named;                 /* what this life of muster wrote there last; NULL: nothing, or who
+                                  * else wrote since may mean the same node */
+    struct list in_nominated_room;
 
-    /* cluster/passed_nodes.c */
-    struct pass pass; /* where filter let it through to */
-    struct list in_passing;
+    /* cluster/filter_results.c */
+    struct filter_result filter_result; /* where filter let it through to */
+    struct list in_filter_results;
 
     /* cluster/dirty_nodes.c */
-    struct list in_shunning;
-    uint64_t shuns_as; /* its number in core->marks.shunning */
+    struct list in_wide_anti_affinity;
+    uint64_t wide_anti_affinity_seq; /* its number in core->marks.wide_anti_affinity */
 
-    /* lifecycle/model_coverage.c */
-    uint64_t unshunned; /* none of the first so many of core->marks.shunning keeps it away */
+    /* lifecycle/predicate_coverage.c */
+    uint64_t wide_anti_affinity_checked; /* none of the first so many of
+                                            core->marks.wide_anti_affinity keeps it away */
 
     /* cluster/pod_gate.c */
     int lifts; /* how often its gate was asked to be lifted, and it is not seen yet */
-    struct list in_lone;
+    struct list in_ungrouped;
 
     /* lifecycle/wake.c */
     struct pod_wake {
@@ -144,16 +145,16 @@ struct pod {
         struct list in_woken, in_unasked;
     } wake;
 
-    /* lifecycle/refused_unasked.c */
-    bool overlooked; /* kube-scheduler refuses it unasked: no plan counts on it */
-    bool missed;     /* its gang's last plan failed without it: others get places first */
+    /* lifecycle/early_rejection.c */
+    bool rejected_early; /* kube-scheduler refuses it unasked: no plan counts on it */
+    bool missed;         /* its gang's last plan failed without it: others get places first */
 
     /* verb/filter.c */
     uint32_t declined; /* filter said no to the own call of its nomination to this node: its id,
                         * and 1; the full list follows. 0: none */
 
     /* messages/status_and_events.c */
-    enum gang_reason_code told; /* the reason last sent to it as an event */
+    enum gang_reason_code emitted_reason; /* the reason last sent to it as an event */
 
     /* Set and stopped through timers.h, each by whoever its kind belongs to. */
     struct timer timers[POD_TIMERS];

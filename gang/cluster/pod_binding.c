@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/pod_binding.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 void binding_begins(const struct gang_core *core, struct pod *pod, int commit)
 {

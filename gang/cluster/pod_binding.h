@@ -5,7 +5,7 @@
 #ifndef MUSTER_GANG_CLUSTER_POD_BINDING_H
 #define MUSTER_GANG_CLUSTER_POD_BINDING_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* commit: the number of its gang's; 0: it is of none. */
 void binding_begins(const struct gang_core *core, struct pod *pod, int commit);

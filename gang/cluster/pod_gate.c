@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/pod_gate.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
 /* What was asked for is asked for again until the watch shows it. */
@@ -26,13 +26,13 @@ void gate_asked(struct gang_core *core, struct pod *pod)
 
 void gate_touch(struct gang_core *core, struct pod *pod)
 {
-    list_remove(&pod->in_lone);
+    list_remove(&pod->in_ungrouped);
     if (!pod->gang && gate_is_closed(pod))
-        list_push(&core->lone, &pod->in_lone);
+        list_push(&core->ungrouped_gated, &pod->in_ungrouped);
 }
 
-struct pod *lone_take(struct gang_core *core)
+struct pod *ungrouped_take(struct gang_core *core)
 {
-    struct list *first = list_pop(&core->lone);
-    return first ? CONTAINER_OF(first, struct pod, in_lone) : NULL;
+    struct list *first = list_pop(&core->ungrouped_gated);
+    return first ? CONTAINER_OF(first, struct pod, in_ungrouped) : NULL;
 }

@@ -3,7 +3,7 @@
  * podgroup.h - a PodGroup, as the core knows it, and the tree of minimums that its members count
  * in.
  *
- * Made by podgroup/pod_groups.c when it is shown or named, units by podgroup/quorum.c. Owned by the
+ * Made by podgroup/podgroups.c when it is shown or named, units by podgroup/quorum.c. Owned by the
  * core; one thread. The comment before some fields names the only file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_PODGROUP_H
@@ -24,7 +24,7 @@ struct tally {
     int foreign;                  /* unbound, of a scheduler that is not ours */
     int closed;                   /* unbound, with muster's own gate; in the others too */
     int plannable;                /* unbound, no gate of others, ours */
-    int overlooked;               /* unbound, kube-scheduler refuses it unasked */
+    int rejected_early;           /* unbound, kube-scheduler refuses it unasked */
     const char *gate, *scheduler; /* an example of each; borrowed */
     const char *refused;          /* an example of those overlooked, by name */
 };
@@ -52,13 +52,14 @@ struct unit {
     struct unit *parent;              /* NULL: the gang's root */
     struct list in_parent, children;
     int n_children;
-    int min_pods;       /* members in it and below */
-    int min_children;   /* units below it that must have theirs */
-    int max_pods;       /* at once; 0: no limit */
-    bool adrift;        /* its parent does not exist, or is below it */
-    struct tally t;     /* of the last gang_count(), with all units below */
-    struct shape *like; /* of its own members, then: their shape; NULL: it has none; borrowed */
-    bool mixed;         /* they are of several */
+    int min_pods;     /* members in it and below */
+    int min_children; /* units below it that must have theirs */
+    int max_pods;     /* at once; 0: no limit */
+    bool detached;    /* its parent does not exist, or is below it */
+    struct tally t;   /* of the last gang_count(), with all units below */
+    struct signature
+        *like;  /* of its own members, then: their signature; NULL: it has none; borrowed */
+    bool mixed; /* they are of several */
 
     /* plan/unit_choice.c */
     int want;      /* while a plan is made: members it still must get */
@@ -68,24 +69,24 @@ struct unit {
 
 /* One PodGroup: the object, or only a name that pods or other PodGroups refer to. */
 struct group {
-    /* podgroup/pod_groups.c */
+    /* podgroup/podgroups.c */
     char *key;
     struct gang_ref ref;
     struct gang_group_facts *facts; /* NULL: not known */
     uint64_t objects;               /* counts those of its name that have gone */
     bool declared;                  /* facts are what its pods say: there is no object */
-    struct pod *declarer;           /* the pod whose word that is */
+    struct pod *declaring_pod;      /* the pod whose word that is */
     struct gang *gang;              /* never NULL */
     struct list in_gang;
     uint64_t formed;       /* core->forming when its gang was last formed; 0: to be formed again */
     uint64_t stays;        /* core->forming when it was found to belong to its gang */
-    struct kin {           /* PodGroups it names: its parent, those of its bundle */
+    struct group_link {    /* PodGroups it names: its parent, those of its bundle */
         struct list in_to; /* to->children, or to->namers */
         struct group *from, *to;
         bool bundle;
-    } * kin;
-    size_t n_kin;
-    struct list children; /* kin of others that name it as their parent */
+    } * links;
+    size_t n_links;
+    struct list children; /* group_link of others that name it as their parent */
     struct list namers;   /* that name it for their bundle */
     size_t n_members;     /* pods linked to it */
 
@@ -97,10 +98,10 @@ struct group {
     struct map parts;     /* subgroup and label values -> unit */
 
     /* messages/status_and_events.c */
-    struct group_told {
+    struct emitted_status {
         uint64_t words, figures, text; /* digests of the status last emitted */
         usec_t at;
-    } told;
+    } emitted;
 };
 
 #endif

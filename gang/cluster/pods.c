@@ -2,19 +2,19 @@
 #include "gang/cluster/pods.h"
 
 #include "base/must.h"
+#include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/filter_results.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/node_labels.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/pod_labels.h"
-#include "gang/cluster/pod_signature.h"
 #include "gang/cluster/reservations.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 
@@ -51,16 +51,16 @@ void gone_done(struct gang_core *core)
 
 static void join_shape(struct gang_core *core, struct pod *pod)
 {
-    pod->shape = shape_of(core, pod->facts);
-    list_push(&pod->shape->pods, &pod->in_shape);
-    told_join(pod->shape, pod);
+    pod->signature = signature_of(core, pod->facts);
+    list_push(&pod->signature->pods, &pod->in_signature);
+    class_labels_pod_added(pod->signature, pod);
 }
 
 static void leave_shape(struct gang_core *core, struct pod *pod)
 {
-    list_remove(&pod->in_shape);
-    shape_unref(core, pod->shape);
-    pod->shape = NULL;
+    list_remove(&pod->in_signature);
+    signature_unref(core, pod->signature);
+    pod->signature = NULL;
 }
 
 /* Its place is given up; a held call is answered. */
@@ -77,15 +77,15 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     queue_joined(core, pod);
     list_init(&pod->in_gang);
     list_init(&pod->in_node);
-    list_init(&pod->in_shape);
-    list_init(&pod->queue.in_starved);
+    list_init(&pod->in_signature);
+    list_init(&pod->queue.in_blocked);
     list_init(&pod->wake.in_woken);
     list_init(&pod->wake.in_unasked);
     list_init(&pod->in_nominated);
-    list_init(&pod->in_promised);
-    list_init(&pod->in_passing);
-    list_init(&pod->in_shunning);
-    list_init(&pod->in_lone);
+    list_init(&pod->in_nominated_room);
+    list_init(&pod->in_filter_results);
+    list_init(&pod->in_wide_anti_affinity);
+    list_init(&pod->in_ungrouped);
     list_init(&pod->in_space);
     for (int i = 0; i < POD_TIMERS; i++) {
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
@@ -98,13 +98,13 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     cleanup_free char *key = full_name(facts->ns, facts->name);
     map_set(&core->names, key, pod);
     claims_join(core, pod);
-    labels_learn(core, facts);
+    rule_labels_add(core, facts);
     join_shape(core, pod);
     return pod;
 }
 
-struct gang_pod_facts *pod_says(struct gang_core *core, struct pod *pod,
-                                struct gang_pod_facts *facts)
+struct gang_pod_facts *pod_set_facts(struct gang_core *core, struct pod *pod,
+                                     struct gang_pod_facts *facts)
 {
     struct gang_pod_facts *old = pod->facts;
     core->n_invalid += (facts->invalid != NULL) - (old->invalid != NULL);
@@ -123,21 +123,21 @@ void pod_free(struct gang_core *core, struct pod *pod)
     MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nobody will bind it */
     leave_shape(core, pod);
     claims_leave(core, pod);
-    list_remove(&pod->queue.in_starved);
+    list_remove(&pod->queue.in_blocked);
     list_remove(&pod->wake.in_woken);
     list_remove(&pod->wake.in_unasked);
     list_remove(&pod->in_nominated);
-    promise_end(core, pod);
-    passing_end(core, pod);
-    list_remove(&pod->in_shunning);
-    list_remove(&pod->in_lone);
+    nominated_room_end(core, pod);
+    filter_result_end(core, pod);
+    list_remove(&pod->in_wide_anti_affinity);
+    list_remove(&pod->in_ungrouped);
     for (int i = 0; i < POD_TIMERS; i++)
         timer_stop(core, &pod->timers[i]);
     pod_reject(core, pod, false);
     gate_seen(core, pod, pod->facts->gated, /* is= */ false);
     set_unseen(core, pod, false);
     core->n_invalid -= pod->facts->invalid != NULL;
-    labels_forget(core, pod->facts);
+    rule_labels_remove(core, pod->facts);
     map_remove(&core->pods, pod->facts->uid);
     cleanup_free char *key = full_name(pod->facts->ns, pod->facts->name);
     if (map_get(&core->names, key) == pod)
@@ -161,7 +161,7 @@ static void change_shape(struct gang_core *core, struct pod *pod)
     join_shape(core, pod);
     if (node) {
         charge_back(core, pod, node, how, left);
-        node_doubt(core, node);
+        node_recheck_slots(core, node);
     }
 }
 
@@ -170,34 +170,34 @@ static void change_shape(struct gang_core *core, struct pod *pod)
 static void change_rules(struct gang_core *core, struct pod *pod)
 {
     if (pod->node)
-        node_joined(core, pod->node, pod->shape, -1);
+        node_joined(core, pod->node, pod->signature, -1);
     leave_shape(core, pod);
     join_shape(core, pod);
     if (pod->node)
-        node_joined(core, pod->node, pod->shape, 1);
-    if (pod->slot && !shape_refusal(pod->shape, pod->slot->node))
-        slot_reshape(core, pod->slot, pod->shape);
+        node_joined(core, pod->node, pod->signature, 1);
+    if (pod->slot && !signature_refusal(pod->signature, pod->slot->node))
+        slot_signature_update(core, pod->slot, pod->signature);
     else
         lose_slot(core, pod);
 }
 
 /* Resized in place, its selector changed while gated, or where its volumes are is known now. */
-void pod_reshape(struct gang_core *core, struct pod *pod)
+void pod_signature_update(struct gang_core *core, struct pod *pod)
 {
-    struct shape *now = shape_of(core, pod->facts), *before = shape_ref(pod->shape);
+    struct signature *now = signature_of(core, pod->facts), *before = signature_ref(pod->signature);
     if (now != before) {
-        promise_end(core, pod); /* of what it needed before */
+        nominated_room_end(core, pod); /* of what it needed before */
         if (pod->gang) {
-            happened(core, pod->gang, HAPPENING_MEMBER_CHANGED);
+            triggered(core, pod->gang, TRIGGER_MEMBER_CHANGED);
             gang_plan_again(pod->gang);
             gang_touch(core, pod->gang);
         }
-        if (shape_needs_equal(now, before))
+        if (signature_needs_equal(now, before))
             change_rules(core, pod);
         else
             change_shape(core, pod);
-        promise_note(core, pod);
+        nominated_room_update(core, pod);
     }
-    shape_unref(core, before);
-    shape_unref(core, now);
+    signature_unref(core, before);
+    signature_unref(core, now);
 }

@@ -2,7 +2,7 @@
 #include "gang/cluster/refusal_text.h"
 
 #include "gang/cluster/effects.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 const char *reason_call(struct gang_core *core, enum gang_reason_code code, const struct gang *gang,
                         const struct gang_pod_facts *pod, const char *node)
@@ -34,7 +34,7 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_NO_ROOM:
         buf_printf(&b, "no room on node %s beside what is assigned and reserved there", node);
         break;
-    case REASON_NOT_PASSED:
+    case REASON_NOT_FILTERED:
         buf_printf(
             &b, "filter has not let pod %s/%s through to node %s lately: ask it before each bind",
             pod->ns, pod->name, node);

@@ -5,7 +5,7 @@
 #ifndef MUSTER_GANG_CLUSTER_REFUSAL_TEXT_H
 #define MUSTER_GANG_CLUSTER_REFUSAL_TEXT_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Why the node is not for the pod, by the pod's own rules. */
 const char *reason_rule(struct gang_core *core, const struct gang_pod_facts *pod, const char *node,

@@ -6,15 +6,15 @@
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/signatures.h"
 
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
-                      struct shape *shape, struct node *node)
+                      struct signature *signature, struct node *node)
 {
     struct slot *slot = xcalloc(1, sizeof *slot);
     core->n_slots++;
@@ -22,13 +22,13 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
     slot->made = core->now;
     slot->unit = unit;
     slot->node = node;
-    slot->shape = shape_ref(shape);
+    slot->signature = signature_ref(signature);
     list_push(&gang->slots, &slot->in_gang);
     gang->n_slots++;
     list_push(&node->slots, &slot->in_node);
     node->n_slots++;
-    node_joined(core, node, slot->shape, 1);
-    amounts_add(core, &node->reserved, slot->shape, 1);
+    node_joined(core, node, slot->signature, 1);
+    amounts_add(core, &node->reserved, slot->signature, 1);
     return slot;
 }
 
@@ -40,13 +40,13 @@ void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod)
     slot->unit = pod->unit;
     slot->steered = false;
     pod->slot = slot;
-    promise_note(core, pod);
+    nominated_room_update(core, pod);
 }
 
 void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod)
 {
     slot_take(core, slot, pod);
-    queue_snubs_over(pod);
+    queue_early_rejections_over(pod);
 }
 
 void slot_recount(struct slot *slot)
@@ -76,10 +76,10 @@ struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
 {
     struct slot_place was = {slot->in_gang.next, slot->in_node.next};
     core->n_slots--;
-    amounts_add(core, &slot->node->reserved, slot->shape, -1);
+    amounts_add(core, &slot->node->reserved, slot->signature, -1);
     list_remove(&slot->in_node);
     slot->node->n_slots--;
-    node_joined(core, slot->node, slot->shape, -1);
+    node_joined(core, slot->node, slot->signature, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
     return was;
@@ -88,10 +88,10 @@ struct slot_place slot_lift(struct gang_core *core, struct slot *slot)
 void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was)
 {
     core->n_slots++;
-    amounts_add(core, &slot->node->reserved, slot->shape, 1);
+    amounts_add(core, &slot->node->reserved, slot->signature, 1);
     list_push(was->in_node, &slot->in_node);
     slot->node->n_slots++;
-    node_joined(core, slot->node, slot->shape, 1);
+    node_joined(core, slot->node, slot->signature, 1);
     list_push(was->in_gang, &slot->in_gang);
     slot->gang->n_slots++;
 }
@@ -100,28 +100,28 @@ void slot_free(struct gang_core *core, struct slot *slot)
 {
     struct node *node = slot->node;
     core->n_slots--;
-    amounts_add(core, &node->reserved, slot->shape, -1);
+    amounts_add(core, &node->reserved, slot->signature, -1);
     list_remove(&slot->in_node);
     node->n_slots--;
-    node_joined(core, node, slot->shape, -1);
+    node_joined(core, node, slot->signature, -1);
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
     if (slot->pod) {
         MUST(slot->pod->slot == slot && !slot->pod->held); /* a hold has its place */
         slot->pod->slot = NULL;
-        promise_note(core, slot->pod);
+        nominated_room_update(core, slot->pod);
     }
-    shape_unref(core, slot->shape);
+    signature_unref(core, slot->signature);
     free(slot);
-    node_may_be_bare(core, node);
+    node_may_be_unused(core, node);
 }
 
-void slot_reshape(struct gang_core *core, struct slot *slot, struct shape *shape)
+void slot_signature_update(struct gang_core *core, struct slot *slot, struct signature *signature)
 {
-    node_joined(core, slot->node, slot->shape, -1);
-    shape_unref(core, slot->shape);
-    slot->shape = shape_ref(shape);
-    node_joined(core, slot->node, slot->shape, 1);
+    node_joined(core, slot->node, slot->signature, -1);
+    signature_unref(core, slot->signature);
+    slot->signature = signature_ref(signature);
+    node_joined(core, slot->node, slot->signature, 1);
 }
 
 void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why)
@@ -146,5 +146,5 @@ void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_c
 {
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
         slot_release(core, slot, why);
-    clear_nominations(core, gang);
+    nominations_clear(core, gang);
 }

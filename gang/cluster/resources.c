@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/resources.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* ---- names ---- */
 
@@ -100,10 +100,11 @@ void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource
     resource_unref(core, resource);
 }
 
-void amounts_add(struct gang_core *core, struct amounts *to, const struct shape *shape, int sign)
+void amounts_add(struct gang_core *core, struct amounts *to, const struct signature *signature,
+                 int sign)
 {
-    for (size_t i = 0; i < shape->n_needs; i++)
-        amounts_change(core, to, shape->needs[i].resource, sign * shape->needs[i].amount);
+    for (size_t i = 0; i < signature->n_needs; i++)
+        amounts_change(core, to, signature->needs[i].resource, sign * signature->needs[i].amount);
 }
 
 void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_amounts *from)

@@ -2,14 +2,14 @@
 /*
  * resources.h - resources by number, and amounts of them.
  *
- * Whoever may create a pod may invent names of resources. So a name has a number only while a shape
- * or an amount on some node uses it, the number of a forgotten name is given to the next one, and a
- * node stores the resources that it has, whatever pods there ask for.
+ * Whoever may create a pod may invent names of resources. So a name has a number only while a
+ * signature or an amount on some node uses it, the number of a forgotten name is given to the next
+ * one, and a node stores the resources that it has, whatever pods there ask for.
  */
 #ifndef MUSTER_GANG_CLUSTER_RESOURCES_H
 #define MUSTER_GANG_CLUSTER_RESOURCES_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* The number of a resource, with one more user; to be given back with resource_unref(). */
 uint32_t resource_ref(struct gang_core *core, const char *name);
@@ -42,8 +42,9 @@ static inline int64_t amounts_take(const struct amounts *a, size_t *at, uint32_t
 }
 /* The resource needs a user already. */
 void amounts_change(struct gang_core *core, struct amounts *a, uint32_t resource, int64_t by);
-/* Adds (sign 1) or takes (-1) what one pod of the shape needs. */
-void amounts_add(struct gang_core *core, struct amounts *to, const struct shape *shape, int sign);
+/* Adds (sign 1) or takes (-1) what one pod of the signature needs. */
+void amounts_add(struct gang_core *core, struct amounts *to, const struct signature *signature,
+                 int sign);
 void amounts_set(struct gang_core *core, struct amounts *to, const struct gang_amounts *from);
 void amounts_clear(struct gang_core *core, struct amounts *a);
 void amounts_done(struct gang_core *core, struct amounts *a);

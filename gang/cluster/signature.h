@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signature.h - scheduling signatures (struct shape): what kube-scheduler could tell pods apart by.
+ * signature.h - scheduling signatures (struct signature): what kube-scheduler could tell pods apart
+ * by.
  *
- * Pods of one shape ask for the same and have the same rules about nodes, so one answer goes for
- * all of them. A shape is made by pod_signature.c and lives while a pod, a slot or evidence holds
- * it. Owned by the core; one thread. As in all objects of the core, the comment before some fields
- * names the only file that writes them.
+ * Pods of one signature ask for the same and have the same rules about nodes, so one answer goes
+ * for all of them. A signature is made by signatures.c and lives while a pod, a slot or evidence
+ * holds it. Owned by the core; one thread. As in all objects of the core, the comment before some
+ * fields names the only file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURE_H
 #define MUSTER_GANG_CLUSTER_SIGNATURE_H
@@ -27,12 +28,12 @@ struct amounts {
     size_t n, cap;
 };
 
-/* What shape_refusal() said of the nodes, for all shapes with the same rules about nodes and the
- * same limits by volumes. */
-struct verdicts {
+/* What signature_refusal() said of the nodes, for all signatures with the same rules about nodes
+ * and the same limits by volumes. */
+struct rule_results {
     char *key;
-    size_t users; /* shapes */
-    struct verdict {
+    size_t users; /* signatures */
+    struct rule_result {
         uint64_t gen;   /* of the node when it was asked; 0: not asked */
         const char *no; /* NULL: the node will do */
     } * by_id;
@@ -42,10 +43,12 @@ struct verdicts {
 enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
 /* What somebody may count on, on a node: what is free, */
 struct reach {
-    bool heeds;  /* less what is kept for the gang that has waited too long (starvation.c), */
-    bool yields; /* less what is promised to pods of `priority` or more (nominated_pods.c), */
-    enum displace displace; /* and what slots have whose member is not at bind: those of gangs
-                             * below `priority`, or all */
+    bool respects_earmark;   /* less what is kept for the gang that has waited too long
+                                (starvation.c), */
+    bool respects_nominated; /* less what is promised to pods of `priority` or more
+                                (nominated_room.c), */
+    enum displace displace;  /* and what slots have whose member is not at bind: those of gangs
+                              * below `priority`, or all */
     int32_t priority;
     const struct pod *self; /* what is promised to it is its own; NULL: nobody */
 };
@@ -60,48 +63,48 @@ struct shortage {
     int resource;              /* the one most of them lack; -1: none, -2: host ports */
     int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
     bool refused;              /* nodes would do, but the scheduler refused them */
-    bool kept;                 /* nodes would do, but their room is kept for another gang */
-    bool promised;             /* nodes would do, but nominated pods have their room */
+    bool earmarked;            /* nodes would do, but their room is kept for another gang */
+    bool nominated_room;       /* nodes would do, but nominated pods have their room */
     bool tied;                 /* its volumes are on one node */
     int volumes;               /* nodes that pass the rules but for its volumes */
-    int apart, spread;         /* nodes that would do, but for pods that are there or elsewhere */
+    int anti_affinity, spread; /* nodes that would do, but for pods that are there or elsewhere */
     bool strangers;            /* some of those that keep it apart are no siblings */
     const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
 };
 
-struct shape {
-    /* cluster/pod_signature.c */
+struct signature {
+    /* cluster/signatures.c */
     char *key;
     struct need *needs;
     size_t n_needs;
-    int device;                /* the resource number of its first device, or -1 */
-    bool ports;                /* has host ports */
-    bool apart, spread;        /* has anti-affinity, topology spread over hosts */
-    bool alone;                /* by its host ports or anti-affinity never two of it on one node */
-    bool limited;              /* its volumes can be used on some nodes only */
-    size_t base;               /* so much of the key is not about its volumes */
-    size_t users;              /* pods, slots and evidence that hold it */
-    struct verdicts *verdicts; /* of shapes with the same rules about nodes */
+    int device;                 /* the resource number of its first device, or -1 */
+    bool ports;                 /* has host ports */
+    bool anti_affinity, spread; /* has anti-affinity, topology spread over hosts */
+    bool alone;                 /* by its host ports or anti-affinity never two of it on one node */
+    bool limited;               /* its volumes can be used on some nodes only */
+    size_t base;                /* so much of the key is not about its volumes */
+    size_t users;               /* pods, slots and evidence that hold it */
+    struct rule_results *rule_results; /* of signatures with the same rules about nodes */
 
     /* cluster/pods.c */
-    struct list pods; /* all pods of this shape */
+    struct list pods; /* all pods of this signature */
 
-    /* cluster/node_labels.c */
-    struct shape_labels {
+    /* cluster/class_labels.c */
+    struct signature_labels {
         struct label_key **keys; /* labels of nodes that it asks for */
         size_t n;
         uint64_t gen; /* core->labels.gen when it asked; else it has to ask again */
     } labels;
     bool singly; /* it looks at each node */
 
-    /* cluster/inter_pod.c */
-    struct crowd *crowd; /* what its rules see on the nodes; NULL: not asked */
+    /* cluster/anti_affinity_and_spread.c */
+    struct pod_counts *pod_counts; /* what its rules see on the nodes; NULL: not asked */
 
     /* plan/placement.c */
     uint64_t full; /* core->trials in which no node had room for it */
 
-    /* plan/known_full.c */
-    struct shape_fill {
+    /* plan/shortage_cache.c */
+    struct signature_shortage {
         uint64_t layout; /* core->marks.layout when it was tried; 0: never */
         struct reach reach;
         int room; /* for so many of it */
@@ -110,7 +113,7 @@ struct shape {
     } fill;               /* what the last plain gang of it found out */
 
     /* lifecycle/wake.c */
-    uint64_t starved_full; /* core->wake.round in which no node took a pod of it */
+    uint64_t blocked_full; /* core->wake.round in which no node took a pod of it */
 };
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/signature_changes.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_labels.h"
-#include "gang/cluster/pod_signature.h"
 #include "gang/cluster/pods.h"
 #include "gang/cluster/reservations.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 
-/* A new shape for a member takes a microsecond: that is half a percent of the core's time. */
+/* A new signature for a member takes a microsecond: that is half a percent of the core's time. */
 #define REST_PER_MEMBER 200
 
 /* ---- claims ---- */
@@ -19,19 +19,19 @@ static void claim_set(struct gang_core *core, struct claim *claim, struct gang_c
 {
     claim_says(claim, facts);
     list_for_each (use, &claim->uses, struct claim_use, in_claim) {
-        pod_reshape(core, use->pod);
+        pod_signature_update(core, use->pod);
         if (claims_bound(use->pod))
             claims_unpin(use->pod);
     }
     claim_sweep(core, claim);
 }
 
-void take_claim(struct gang_core *core, struct gang_claim_facts *facts)
+void on_claim_set(struct gang_core *core, struct gang_claim_facts *facts)
 {
     claim_set(core, claim_get(core, facts->ns, facts->name), facts);
 }
 
-void take_claim_gone(struct gang_core *core, const struct gang_ref *ref)
+void on_claim_gone(struct gang_core *core, const struct gang_ref *ref)
 {
     claim_set(core, claim_get(core, ref->ns, ref->name), NULL);
 }
@@ -42,39 +42,39 @@ void take_claim_gone(struct gang_core *core, const struct gang_ref *ref)
 static void expected_reshape(struct gang_core *core, struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        if (slot->pod || !list_empty(&slot->shape->pods))
+        if (slot->pod || !list_empty(&slot->signature->pods))
             continue;
         list_for_each (pod, &gang->members, struct pod, in_gang)
-            if (pod->unit == slot->unit && !pod->shape->limited &&
-                shape_needs_equal(pod->shape, slot->shape)) {
-                slot_reshape(core, slot, pod->shape);
+            if (pod->unit == slot->unit && !pod->signature->limited &&
+                signature_needs_equal(pod->signature, slot->signature)) {
+                slot_signature_update(core, slot, pod->signature);
                 break;
             }
     }
 }
 
-static void space_settle(struct gang_core *core, struct label_space *space)
+static void space_settle(struct gang_core *core, struct namespace_rule_labels *space)
 {
     list_remove(&space->in_stale);
     space->rests_until = core->now + (usec_t)space->n_members * REST_PER_MEMBER;
-    core->labels_settled++;
+    core->rule_labels_settled++;
     list_for_each (pod, &space->members, struct pod, in_space)
-        pod_reshape(core, pod);
+        pod_signature_update(core, pod);
     list_for_each (pod, &space->members, struct pod, in_space) {
-        if (pod->gang->labels_settled == core->labels_settled)
+        if (pod->gang->rule_labels_settled == core->rule_labels_settled)
             continue;
-        pod->gang->labels_settled = core->labels_settled;
+        pod->gang->rule_labels_settled = core->rule_labels_settled;
         expected_reshape(core, pod->gang);
     }
 }
 
-void labels_settle(struct gang_core *core)
+void rule_labels_settle(struct gang_core *core)
 {
     usec_t next = USEC_NEVER;
-    if (!core->synced || list_empty(&core->spaces.stale) ||
+    if (!core->synced || list_empty(&core->rule_labels.stale) ||
         (core->due.labels.node.pos && core->due.labels.node.at > core->now))
         return;
-    list_for_each_safe (space, &core->spaces.stale, struct label_space, in_stale)
+    list_for_each_safe (space, &core->rule_labels.stale, struct namespace_rule_labels, in_stale)
         if (space->rests_until <= core->now)
             space_settle(core, space);
         else if (space->rests_until < next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/timers.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 void timer_set(struct gang_core *core, struct timer *t, usec_t at)
 {

@@ -5,7 +5,7 @@
 #ifndef MUSTER_GANG_CLUSTER_TIMERS_H
 #define MUSTER_GANG_CLUSTER_TIMERS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Instead of the time that it was set to before. */
 void timer_set(struct gang_core *core, struct timer *t, usec_t at);

@@ -30,9 +30,9 @@ static struct trial_change *add(struct trial *t)
 }
 
 struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit,
-                           struct shape *shape, struct node *node, struct pod *pod)
+                           struct signature *signature, struct node *node, struct pod *pod)
 {
-    struct slot *slot = slot_add(t->core, gang, unit, shape, node);
+    struct slot *slot = slot_add(t->core, gang, unit, signature, node);
     if (pod)
         slot_take(t->core, slot, pod);
     *add(t) = (struct trial_change){.what = RESERVED, .slot = slot};
@@ -96,9 +96,9 @@ void trial_keep(struct trial *t)
     marks_resume(t->core);
     for (size_t i = 0; i < t->n; i++) {
         struct slot *slot = t->changes[i].slot;
-        node_stir(t->core, slot->node);
+        node_touch(t->core, slot->node);
         if (slot->pod)
-            queue_snubs_over(slot->pod);
+            queue_early_rejections_over(slot->pod);
     }
     t->n = 0;
 }

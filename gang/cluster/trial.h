@@ -23,7 +23,7 @@
 #ifndef MUSTER_GANG_CLUSTER_TRIAL_H
 #define MUSTER_GANG_CLUSTER_TRIAL_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 struct trial {
     struct gang_core *core;
@@ -43,7 +43,7 @@ static inline struct trial_mark trial_mark(const struct trial *t)
 
 /* A place for the pod; NULL: for a member that does not exist yet. */
 struct slot *trial_reserve(struct trial *t, struct gang *gang, struct unit *unit,
-                           struct shape *shape, struct node *node, struct pod *pod);
+                           struct signature *signature, struct node *node, struct pod *pod);
 /* The place that was reserved with the change of this number, for i < t->n; NULL: that was
  * something else. */
 struct slot *trial_slot(const struct trial *t, size_t i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/cluster/volume_claims.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 struct claim *claim_get(struct gang_core *core, const char *ns, const char *name)
 {

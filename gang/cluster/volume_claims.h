@@ -2,17 +2,17 @@
 /*
  * volume_claims.h - where the volumes of pods may be used.
  *
- * What a claim says is part of the shape of the pods that name it (pod_signature.c), so a pod whose
- * volume is being prepared for a node (PreBind ran, the watch shows it) has a shape of its own from
- * then on: nobody swaps places with it and no plan moves it elsewhere. When all its claims are
- * bound, their volumes say where it can run, and it is pinned (verb/bind.c) no longer.
+ * What a claim says is part of the signature of the pods that name it (signatures.c), so a pod
+ * whose volume is being prepared for a node (PreBind ran, the watch shows it) has a signature of
+ * its own from then on: nobody swaps places with it and no plan moves it elsewhere. When all its
+ * claims are bound, their volumes say where it can run, and it is pinned (verb/bind.c) no longer.
  */
 #ifndef MUSTER_GANG_CLUSTER_VOLUME_CLAIMS_H
 #define MUSTER_GANG_CLUSTER_VOLUME_CLAIMS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
-/* The pod's claims become its own to follow; before it has a shape. */
+/* The pod's claims become its own to follow; before it has a signature. */
 void claims_join(struct gang_core *core, struct pod *pod);
 void claims_leave(struct gang_core *core, struct pod *pod);
 /* Makes one that is only known by name, if need be. */

@@ -2,7 +2,7 @@
 #include "gang/lifecycle/backoff.h"
 
 #include "base/hash.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* 0.8 to 1.2, from the gang and the attempt: spread, and the same in every replay. */
 static usec_t jittered(const struct gang *gang, usec_t t)

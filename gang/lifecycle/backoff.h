@@ -5,7 +5,7 @@
 #ifndef MUSTER_GANG_LIFECYCLE_BACKOFF_H
 #define MUSTER_GANG_LIFECYCLE_BACKOFF_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* From now on it goes behind its equals. */
 void gang_failed(const struct gang_core *core, struct gang *gang);

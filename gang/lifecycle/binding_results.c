@@ -6,8 +6,8 @@
 #include "gang/cluster/effects.h"
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/nodes.h"
-#include "gang/cluster/objects.h"
 #include "gang/cluster/pod_binding.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/timers.h"
@@ -15,7 +15,7 @@
 #include "gang/lifecycle/pod_update.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
-#include "gang/plan/displace.h"
+#include "gang/plan/displaced_slots.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
 #define RETRY_FIRST (200 * USEC_PER_MSEC)
@@ -34,7 +34,7 @@
 static void bound(struct gang_core *core, struct pod *pod)
 {
     if (pod->gang)
-        happened(core, pod->gang, HAPPENING_BOUND_OK);
+        triggered(core, pod->gang, TRIGGER_BOUND_OK);
     charge_stands(pod);
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     core->stats.bindings_ok++;
@@ -49,7 +49,7 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     MUST(pod->node && pod->charge == CHARGE_BINDING); /* who is assigned keeps its room */
     core->stats.bindings_refused++;
     if (pod->gang)
-        happened(core, pod->gang, HAPPENING_BOUND_REFUSED);
+        triggered(core, pod->gang, TRIGGER_BOUND_REFUSED);
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     const char *why = text && text[0] ? text : "the API server refused the binding";
     if (pod->call)
@@ -62,13 +62,13 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     /* The API server may have something against that very node (an admission policy): refused there
      * twice, the member is planned elsewhere. */
     if (str_eq(pod->binding.refused_on, node->name))
-        evidence_add_node(core, gang, pod->shape, node);
+        infeasible_node_add(core, gang, pod->signature, node);
     binding_refused(pod, node);
     reason_set(gang, REASON_BIND_REFUSED,
                xasprintf("gang %s/%s: the binding of %s was refused: %s", gang->head->ref.ns,
                          gang->head->ref.name, pod->facts->name, why));
     if (gang->refused_in != gang->commits || gang->state != GANG_COMMITTING)
-        tell_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
+        emit_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
     gang->refused_in = gang->commits;
     /* Its place elsewhere is looked for at once: what it leaves is not the next gang's to take. */
     if (gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit)
@@ -114,11 +114,11 @@ static void forget_unseen(struct gang_core *core, const struct gang_event *ev)
 static void bound_elsewhere(struct gang_core *core, struct pod *pod, const char *name)
 {
     if (pod->gang)
-        happened(core, pod->gang, HAPPENING_MEMBER_BOUND);
+        triggered(core, pod->gang, TRIGGER_MEMBER_BOUND);
     refused(core, pod, reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, name));
     struct node *node = node_get(core, name);
     charge(core, pod, node, CHARGE_ASSIGNED);
-    node_settle(core, node);
+    node_displace_excess(core, node);
 }
 
 void binding_done(struct gang_core *core, const struct gang_event *ev)
@@ -136,7 +136,7 @@ void binding_done(struct gang_core *core, const struct gang_event *ev)
     default:
         core->stats.bindings_unclear++;
         if (pod->gang)
-            happened(core, pod->gang, HAPPENING_BOUND_UNCLEAR);
+            triggered(core, pod->gang, TRIGGER_BOUND_UNCLEAR);
         read_pod(core, pod);
     }
 }

@@ -11,7 +11,7 @@
 #ifndef MUSTER_GANG_LIFECYCLE_BINDING_RESULTS_H
 #define MUSTER_GANG_LIFECYCLE_BINDING_RESULTS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 void binding_done(struct gang_core *core, const struct gang_event *ev);
 /* A pod of which the Binding had no clear result was read. */

@@ -7,7 +7,7 @@
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_binding.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
@@ -40,7 +40,7 @@ void call_closed(struct gang_core *core, uint64_t id)
     struct pod *pod = call_find(core, id);
     if (!pod || !pod->held)
         return;
-    happened(core, pod->gang, HAPPENING_CALL_LOST);
+    triggered(core, pod->gang, TRIGGER_CALL_LOST);
     reply_bind(core, pod, reason_call(core, REASON_CALL_CLOSED, pod->gang, pod->facts, NULL));
 }
 
@@ -76,7 +76,7 @@ void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
     charge(core, pod, node, CHARGE_BINDING);
     bool of_commit = pod->gang && pod->gang->state == GANG_COMMITTING;
     binding_begins(core, pod, of_commit ? pod->gang->commits : 0);
-    starve_end(pod);
+    unblock_pod(pod);
     woken_end(pod);
     if (pod->call)
         timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
@@ -116,10 +116,10 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         return;
     /* What was in doubt, or waited for, may be about others: nothing need have come to the gang. */
     if (express || core->due.batch.node.pos)
-        happened(core, gang, HAPPENING_LOOK_AGAIN);
+        triggered(core, gang, TRIGGER_LOOK_AGAIN);
     core->stats.commits++;
     gang->commits++;
-    first_begin(core, gang, core->now);
+    partial_commit_begin(core, gang, core->now);
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
     gang_enter(core, gang, GANG_COMMITTING);
     if (express)

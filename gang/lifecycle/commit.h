@@ -20,7 +20,7 @@
 #ifndef MUSTER_GANG_LIFECYCLE_COMMIT_H
 #define MUSTER_GANG_LIFECYCLE_COMMIT_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Commits when the needed set is at bind; to be asked whenever that may have become true. */
 void commit_if_quorum(struct gang_core *core, struct gang *gang);

@@ -2,7 +2,7 @@
 #include "gang/lifecycle/commit_batch.h"
 
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
 #define LINGER    (150 * USEC_PER_MSEC)
@@ -54,7 +54,7 @@ void commit_for_room(struct gang_core *core)
     timer_set(core, &core->due.batch, core->now);
 }
 
-/* The review at the end of this step commits them, if they are still complete. */
+/* The reconcile at the end of this step commits them, if they are still complete. */
 void batch_timer_fired(struct gang_core *core)
 {
     usec_t due = batch_due(core);
@@ -66,7 +66,7 @@ void batch_timer_fired(struct gang_core *core)
     list_for_each (gang, &core->open, struct gang, in_open) {
         if (gang->state != GANG_PLANNED || !gang->n_held)
             continue;
-        happened(core, gang, HAPPENING_LOOK_AGAIN);
+        triggered(core, gang, TRIGGER_LOOK_AGAIN);
         gang_touch(core, gang);
     }
 }

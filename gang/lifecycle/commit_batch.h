@@ -17,7 +17,7 @@
 #ifndef MUSTER_GANG_LIFECYCLE_COMMIT_BATCH_H
 #define MUSTER_GANG_LIFECYCLE_COMMIT_BATCH_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* A gang that could commit: it is to do so later, with others. After gang_count(). */
 bool commit_waits(struct gang_core *core, const struct gang *gang);

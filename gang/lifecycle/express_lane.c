@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/express_lane.h"
 
-#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/filter_results.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/passed_nodes.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
-#include "gang/cluster/watches.h"
-#include "gang/lifecycle/model_check.h"
-#include "gang/lifecycle/model_coverage.h"
+#include "gang/cluster/watch_lag.h"
+#include "gang/inter_pod_rules.h"
+#include "gang/lifecycle/predicate_coverage.h"
+#include "gang/lifecycle/predicate_parity.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
-#include "gang/rules.h"
 
 /* Somebody whom kube-scheduler keeps room for there, and who has none reserved here. */
-static bool is_promised(const struct slot *slot)
+static bool has_nominated_room(const struct slot *slot)
 {
     list_for_each (pod, &slot->node->nominated, struct pod, in_nominated)
         if (pod->gang != slot->gang && !(pod->slot && pod->slot->node == slot->node))
@@ -50,12 +50,12 @@ static bool holds_invalid(const struct gang_core *core, const struct node *node)
 static const char *slot_doubt(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
-    const char *wrong = model_doubt(core, pod);
+    const char *wrong = parity_doubt(core, pod);
     if (wrong)
         return wrong;
     if (pod->pinned || pod->binding.refused_on)
         return "a member has been to bind before";
-    const char *twins = twins_doubt(core, pod);
+    const char *twins = shared_hostname_doubt(core, pod);
     if (twins)
         return twins;
     if (pod->facts->inexact)
@@ -63,27 +63,28 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
     if (pod->facts->n_spreads)
         return "topology spread, which pods that come meanwhile may change";
     if ((slot->unoffered && !pod->held) ||
-        evidence_refuses(core, slot->gang, slot->shape, slot->node))
+        node_is_infeasible(core, slot->gang, slot->signature, slot->node))
         return "kube-scheduler did not offer a planned node";
-    if (is_promised(slot))
+    if (has_nominated_room(slot))
         return "another pod is nominated to a planned node";
     if (holds_invalid(core, slot->node))
         return "a pod on a planned node has rules that muster does not read";
-    if (slot_is_kept_away(slot) || shape_refusal(slot->shape, slot->node))
+    if (slot_has_anti_affinity_conflict(slot) || signature_refusal(slot->signature, slot->node))
         return "a planned node has changed";
     return NULL;
 }
 
-const char *gang_model_doubt(const struct gang_core *core, const struct gang *gang)
+const char *gang_parity_doubt(const struct gang_core *core, const struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        return model_doubt(core, pod); /* of members of other namespaces each is asked, see below */
+        return parity_doubt(core,
+                            pod); /* of members of other namespaces each is asked, see below */
     return NULL;
 }
 
 static const char *gang_doubt(const struct gang_core *core, const struct gang *gang)
 {
-    const char *wrong = gang_model_doubt(core, gang);
+    const char *wrong = gang_parity_doubt(core, gang);
     if (wrong)
         return wrong;
     return gang->state == GANG_PLANNED ? NULL : "a part of it is bound, or it has no plan";
@@ -100,7 +101,7 @@ static const char *members_doubt(const struct gang_core *core, const struct gang
     /* Last: this may look at many pods, and is asked each time a member comes to bind. */
     int64_t left = SHUNS_AT_ONCE;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
-        const char *doubt = slot->pod ? shun_doubt(core, slot->pod, &left) : NULL;
+        const char *doubt = slot->pod ? wide_anti_affinity_doubt(core, slot->pod, &left) : NULL;
         if (doubt)
             return doubt;
     }
@@ -119,7 +120,7 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
         doubt = picture_doubt(core);
     if (doubt)
         return doubt;
-    if (gang->hoping || gang_lacks(core, gang, STAGE_PLANNED) > 0)
+    if (gang->expecting || gang_lacks(core, gang, STAGE_PLANNED) > 0)
         return "a member is still expected";
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         doubt = early_doubt(core, slot);
@@ -135,13 +136,13 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
 static bool may_be_unheard(const struct gang_core *core, const struct node *node,
                            const struct pod *pod)
 {
-    usec_t doubted = model_doubted_at(core, pod), busy = pod_busy_time(pod);
+    usec_t doubted = parity_doubt_since(core, pod), busy = pod_busy_time(pod);
     return core->config.express && (!doubted || core->now - doubted < busy ||
                                     (node->unasked && core->now - node->unasked < busy));
 }
 
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)
 {
-    return may_be_unheard(core, node, pod) &&
-           (ports_charged(node, pod->shape) || charged_foe(node, pod->facts));
+    return may_be_unheard(core, node, pod) && (ports_charged(node, pod->signature) ||
+                                               charged_anti_affinity_conflict(node, pod->facts));
 }

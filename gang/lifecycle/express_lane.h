@@ -8,9 +8,9 @@
  * sent, and kube-scheduler learns of the others as of any pod that is assigned. Whatever is in
  * doubt goes the normal way, member by member.
  *
- * The licence is the model check (model_check.c): the first difference that stands a second look
- * closes the lane for its namespace, and differences in several namespaces for all, until muster is
- * started again.
+ * The licence is the model check (predicate_parity.c): the first difference that stands a second
+ * look closes the lane for its namespace, and differences in several namespaces for all, until
+ * muster is started again.
  *
  * What may be on its way at that moment: a pod of no gang that kube-scheduler has let through to a
  * node and that is not at bind yet. Its bind call comes here and is held against the ledger, and
@@ -20,14 +20,14 @@
 #ifndef MUSTER_GANG_LIFECYCLE_EXPRESS_LANE_H
 #define MUSTER_GANG_LIFECYCLE_EXPRESS_LANE_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Why the gang's first member at bind is not enough, in words; NULL: it is. */
 const char *express_doubt(const struct gang_core *core, const struct gang *gang);
 /* Nothing speaks against the lane but that members, or their bind calls, are still to come. */
 bool goes_express(const struct gang_core *core, const struct gang *gang);
 /* What the model check has against the lane for the gang; NULL: nothing. */
-const char *gang_model_doubt(const struct gang_core *core, const struct gang *gang);
+const char *gang_parity_doubt(const struct gang_core *core, const struct gang *gang);
 /* A Binding that kube-scheduler did not ask for has put somebody there whom the pod collides with
  * otherwise than by room. */
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod);

@@ -3,14 +3,14 @@
 
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominated_room.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/timers.h"
 #include "gang/messages/status_and_events.h"
+#include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
-#include "gang/podgroup/order.h"
 #include "gang/podgroup/quorum.h"
 
 /* A gang is shown to an autoscaler when room was all it lacked for so long, */
@@ -28,7 +28,7 @@ bool gate_opens(const struct gang_core *core, const struct pod *pod)
         return true;
     if (!gang)
         return !pod->facts->awaits_group;
-    return passes_singly(gang) || gang->shown || (pod->slot && !gang->hoping);
+    return passes_singly(gang) || gang->shown || (pod->slot && !gang->expecting);
 }
 
 /* The nomination too when it is asked for again: nobody knows how far the first try came. */
@@ -40,8 +40,8 @@ static void lift(struct gang_core *core, struct pod *pod)
     fx_pod(core, GANG_UNGATE, pod, there && !again ? NULL : node);
     if (node && !there) {
         nominated_to(pod, node->name);
-        promise_none(pod, node);
-        nomination_note(core, pod);
+        nominated_room_drop(pod, node);
+        nomination_update(core, pod);
     }
     core->stats.gates_lifted += !again;
     gate_asked(core, pod);
@@ -56,18 +56,18 @@ static void look(struct gang_core *core, struct pod *pod, bool due)
     if (gate_opens(core, pod)) {
         if (due || !timed || !pod->lifts)
             lift(core, pod);
-    } else if (!pod->gang && due && pod->told != REASON_AWAITS_GROUP) {
-        pod_told(pod, REASON_AWAITS_GROUP);
-        tell_pod(core, pod, pod->facts->awaits_group);
-    } else if (!pod->gang && !timed && pod->told != REASON_AWAITS_GROUP) {
+    } else if (!pod->gang && due && pod->emitted_reason != REASON_AWAITS_GROUP) {
+        pod_reason_emitted(pod, REASON_AWAITS_GROUP);
+        emit_pod_reason(core, pod, pod->facts->awaits_group);
+    } else if (!pod->gang && !timed && pod->emitted_reason != REASON_AWAITS_GROUP) {
         timer_set(core, pod_timer(pod, TIMER_GATE), core->now + NOTICE_DELAY);
     }
 }
 
-void gates_of_lone(struct gang_core *core)
+void gates_of_ungrouped(struct gang_core *core)
 {
     struct pod *pod;
-    while ((pod = lone_take(core)) != NULL)
+    while ((pod = ungrouped_take(core)) != NULL)
         look(core, pod, /* due= */ false);
 }
 
@@ -76,7 +76,7 @@ void gate_timer_fired(struct gang_core *core, struct pod *pod)
     if (pod->facts->gated && pod->node) { /* the watch is late; its Binding may still be refused */
         gate_asked(core, pod);
     } else if (pod->gang) { /* when the step is over: its place may go in this one */
-        happened(core, pod->gang, HAPPENING_LOOK_AGAIN);
+        triggered(core, pod->gang, TRIGGER_LOOK_AGAIN);
         gang_touch(core, pod->gang);
     } else if (core->synced && !core->stopping) {
         look(core, pod, /* due= */ true);
@@ -91,7 +91,7 @@ void gates_of(struct gang_core *core, struct gang *gang)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         look(core, pod, /* due= */ false);
-        untold |= gate_is_closed(pod) && !pod->lifts && pod->told == REASON_NONE;
+        untold |= gate_is_closed(pod) && !pod->lifts && pod->emitted_reason == REASON_NONE;
     }
     if (untold && !gang_has_plan(gang) && gang->reason.text[0] &&
         !gang->timers[TIMER_NOTICE].node.pos)
@@ -109,7 +109,7 @@ static bool is_room(enum gang_reason_code code)
 
 void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code code)
 {
-    if (!is_room(code) || gang->hoping) {
+    if (!is_room(code) || gang->expecting) {
         gang->short_since = 0;
         gang->shown = false;
         return;

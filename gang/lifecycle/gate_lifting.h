@@ -10,19 +10,19 @@
  *   - from pods that muster plans nothing for: those of no PodGroup, of other schedulers;
  *   - from gangs that lack room, if an autoscaler is to see them, so many at a time;
  *   - from all, when gates are off.
- * Whoever keeps it is told why, see tell_members(). What was asked for is asked for again until
- * the watch shows it, so nothing has to be remembered over a death.
+ * Whoever keeps it is told why, see emit_member_reasons(). What was asked for is asked for again
+ * until the watch shows it, so nothing has to be remembered over a death.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_GATE_LIFTING_H
 #define MUSTER_GANG_LIFECYCLE_GATE_LIFTING_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* The pod need not (or must not) keep the gate any longer. */
 bool gate_opens(const struct gang_core *core, const struct pod *pod);
 /* Pods of no gang: lifts their gates, or sees to it that they are told why not. Only when a step
  * has taken all facts: a later one may make the pod a member. */
-void gates_of_lone(struct gang_core *core);
+void gates_of_ungrouped(struct gang_core *core);
 /* The same for the members of a gang about which something changed; after gang_count(). */
 void gates_of(struct gang_core *core, struct gang *gang);
 void gate_timer_fired(struct gang_core *core, struct pod *pod);

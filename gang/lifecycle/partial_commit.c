@@ -2,9 +2,9 @@
 #include "gang/lifecycle/partial_commit.h"
 
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
-#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/earmark.h"
 
 /* An unfinished commit goes before all others for so long. Longer would be of use to whoever sees
  * to it that his are never finished. */
@@ -12,33 +12,33 @@
 /* For so long after the start Bindings of an earlier life may still arrive. */
 #define EARLIER_LIFE (90 * USEC_PER_SEC)
 
-void first_begin(struct gang_core *core, struct gang *gang, usec_t since)
+void partial_commit_begin(struct gang_core *core, struct gang *gang, usec_t since)
 {
-    if (gang->first_since)
+    if (gang->partial_since)
         return; /* the rest of one that began before */
-    gang->first_since = since > 0 ? since : 1;
-    gang->first = core->now < since + FIRST_LIMIT;
-    if (gang->first)
-        timer_set(core, &gang->timers[TIMER_FIRST], since + FIRST_LIMIT);
-    keep_moved(core, gang);
+    gang->partial_since = since > 0 ? since : 1;
+    gang->partial_first = core->now < since + FIRST_LIMIT;
+    if (gang->partial_first)
+        timer_set(core, &gang->timers[TIMER_PARTIAL_COMMIT], since + FIRST_LIMIT);
+    earmark_order_changed(core, gang);
     gang_touch(core, gang);
 }
 
 /* It is whole, or nothing of it is bound. */
-void first_end(struct gang_core *core, struct gang *gang)
+void partial_commit_end(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->first_since)
+    if (!gang->partial_since)
         return;
-    gang->first_since = 0;
-    gang->first = false;
-    timer_stop(core, &gang->timers[TIMER_FIRST]);
-    order_note(core, gang);
+    gang->partial_since = 0;
+    gang->partial_first = false;
+    timer_stop(core, &gang->timers[TIMER_PARTIAL_COMMIT]);
+    mark_order_changed(core, gang);
 }
 
-void first_over(struct gang_core *core, struct gang *gang)
+void partial_commit_first_over(struct gang_core *core, struct gang *gang)
 {
-    gang->first = false;
-    keep_moved(core, gang);
+    gang->partial_first = false;
+    earmark_order_changed(core, gang);
 }
 
 /*
@@ -47,15 +47,15 @@ void first_over(struct gang_core *core, struct gang *gang)
  * can forge the mark: only pods that were bound within FIRST_LIMIT of a start of muster are looked
  * at, and all it is good for is the first place until then.
  */
-void find_unfinished(struct gang_core *core, struct gang *gang)
+void partial_commit_find(struct gang_core *core, struct gang *gang)
 {
     usec_t age = FIRST_LIMIT;
-    if (gang->first_since || core->now - core->synced_at > EARLIER_LIFE)
+    if (gang->partial_since || core->now - core->synced_at > EARLIER_LIFE)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->facts->committed && !pod->binding.commit && pod->facts->bound_at &&
             pod->charge == CHARGE_ASSIGNED && core->newest - pod->facts->bound_at < age)
             age = core->newest - pod->facts->bound_at;
     if (age < FIRST_LIMIT)
-        first_begin(core, gang, core->now - age);
+        partial_commit_begin(core, gang, core->now - age);
 }

@@ -6,15 +6,15 @@
 #ifndef MUSTER_GANG_LIFECYCLE_PARTIAL_COMMIT_H
 #define MUSTER_GANG_LIFECYCLE_PARTIAL_COMMIT_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* A commit of it began then, and is to be finished before all else. */
-void first_begin(struct gang_core *core, struct gang *gang, usec_t since);
+void partial_commit_begin(struct gang_core *core, struct gang *gang, usec_t since);
 /* It has gone first for long enough. */
-void first_over(struct gang_core *core, struct gang *gang);
+void partial_commit_first_over(struct gang_core *core, struct gang *gang);
 /* It is whole, or nothing of it is bound. */
-void first_end(struct gang_core *core, struct gang *gang);
+void partial_commit_end(struct gang_core *core, struct gang *gang);
 /* Some of it is bound, and it is not whole: an earlier life may have died in its commit. */
-void find_unfinished(struct gang_core *core, struct gang *gang);
+void partial_commit_find(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -3,13 +3,13 @@
 
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/filter_results.h"
 #include "gang/cluster/held_calls.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/nodes.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_gate.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
@@ -17,10 +17,10 @@
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
-#include "gang/lifecycle/model_coverage.h"
-#include "gang/lifecycle/refused_unasked.h"
+#include "gang/lifecycle/early_rejection.h"
+#include "gang/lifecycle/predicate_coverage.h"
 #include "gang/messages/status_and_events.h"
-#include "gang/podgroup/pod_groups.h"
+#include "gang/podgroup/podgroups.h"
 
 static void join_gang(struct gang_core *core, struct pod *pod)
 {
@@ -38,7 +38,7 @@ static struct pod *pod_new(struct gang_core *core, struct gang_pod_facts *facts)
 {
     struct pod *pod = pod_make(core, facts);
     join_gang(core, pod);
-    nomination_note(core, pod);
+    nomination_update(core, pod);
     return pod;
 }
 
@@ -72,7 +72,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         charge(core, pod, node, CHARGE_ASSIGNED);
         if (!pod->binding.undone)
             timer_stop(core, pod_timer(pod, TIMER_RETRY));
-        node_doubt(core, node);
+        node_recheck_slots(core, node);
     } else if (pod->slot && !pod_plannable(core, pod)) {
         lose_slot(core, pod); /* deleted or gated on its way */
     }
@@ -102,22 +102,22 @@ static bool for_itself(const struct pod *pod)
 }
 
 /* What the new facts say of a member beside the old. */
-static enum gang_happening news(const struct gang_pod_facts *old, const struct gang_pod_facts *now)
+static enum gang_trigger news(const struct gang_pod_facts *old, const struct gang_pod_facts *now)
 {
     if (now->phase == PHASE_FAILED && old->phase != PHASE_FAILED)
-        return HAPPENING_MEMBER_LOST;
+        return TRIGGER_MEMBER_LOST;
     if (now->deleting && !old->deleting)
-        return HAPPENING_MEMBER_LOST;
+        return TRIGGER_MEMBER_LOST;
     if (now->phase == PHASE_SUCCEEDED && old->phase != PHASE_SUCCEEDED)
-        return HAPPENING_MEMBER_ENDED;
-    return now->node && !old->node ? HAPPENING_MEMBER_BOUND : HAPPENING_MEMBER_CHANGED;
+        return TRIGGER_MEMBER_ENDED;
+    return now->node && !old->node ? TRIGGER_MEMBER_BOUND : TRIGGER_MEMBER_CHANGED;
 }
 
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
 {
     if (pod->gang)
-        happened(core, pod->gang, news(pod->facts, facts));
-    struct gang_pod_facts *old = pod_says(core, pod, facts);
+        triggered(core, pod->gang, news(pod->facts, facts));
+    struct gang_pod_facts *old = pod_set_facts(core, pod, facts);
     if (!gang_ref_equal(&old->group, &facts->group)) {
         lose_slot(core, pod);
         leave_gang(core, pod);
@@ -128,42 +128,42 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     }
     claims_leave(core, pod);
     claims_join(core, pod);
-    pod_reshape(core, pod);
-    labels_learn(core, facts);
-    labels_forget(core, old);
+    pod_signature_update(core, pod);
+    rule_labels_add(core, facts);
+    rule_labels_remove(core, old);
     if (pod->node)
-        node_crowd(core, pod->node); /* its labels, or that it is being deleted */
+        node_pods_changed(core, pod->node); /* its labels, or that it is being deleted */
     if (pod->node && !gang_kvs_equal(&old->labels, &facts->labels))
         node_changed(core, pod->node); /* rules between pods may say something else now */
     if (pod->slot)
-        node_crowd(core, pod->slot->node);
+        node_pods_changed(core, pod->slot->node);
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
-        nudge_arrived(core, pod);
+        wake_write_seen(core, pod);
     if ((old->gated || old->n_gates) && !facts->gated && !facts->n_gates)
         queue_joined(core, pod);
-    overlook_seen(core, pod, old);
+    early_rejection_seen(core, pod, old);
     if (facts->nominated || nomination_is_over(pod, old))
         nominated_to(pod, facts->nominated);
-    nomination_note(core, pod);
+    nomination_update(core, pod);
     if (!gang_kvs_equal(&old->labels, &facts->labels))
-        shunned_anew(pod);
-    if (!list_empty(&pod->in_shunning))
-        shunning_begin(core, pod);
+        wide_anti_affinity_recheck(pod);
+    if (!list_empty(&pod->in_wide_anti_affinity))
+        wide_anti_affinity_begin(core, pod);
     timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
     set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
     if (!str_eq(old->awaits_group, facts->awaits_group))
-        pod_told(pod, REASON_NONE); /* of another sentence */
+        pod_reason_emitted(pod, REASON_NONE); /* of another sentence */
     gang_pod_facts_free(old);
 }
 
-void take_pod_gone(struct gang_core *core, struct pod *pod)
+void on_pod_gone(struct gang_core *core, struct pod *pod)
 {
     remember_gone(core, pod->facts->uid);
     pod_remove(core, pod);
 }
 
-void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
+void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
 {
     gone_forget(core, facts->uid); /* filter may have been ahead of the watch */
     usec_t latest = facts->bound_at > facts->created ? facts->bound_at : facts->created;
@@ -176,15 +176,15 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
         if (other) /* deleted and made again; the watch skipped the middle */
-            take_pod_gone(core, other);
+            on_pod_gone(core, other);
         pod = pod_new(core, facts);
         /* before us, maybe by another life of ours */
         pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
         if (!core->synced && !pod->node)
-            passing_inherited(core, pod);
+            filter_result_inherited(core, pod);
         if (pod->queue.rejected && !pod->gang && !pod->node && !core->synced)
-            starve(core, pod); /* what kept it out then may be gone */
+            block_pod(core, pod); /* what kept it out then may be gone */
     } else {
         bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
         bool was_single = for_itself(pod);
@@ -194,7 +194,7 @@ void take_pod(struct gang_core *core, struct gang_pod_facts *facts)
             (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
             gang_plan_again(pod->gang);
         if (pod->queue.rejected && !was_single && for_itself(pod))
-            starve(core, pod); /* kept out for the gang it was to be a member of */
+            block_pod(core, pod); /* kept out for the gang it was to be a member of */
     }
     if (pod->gang)
         gang_touch(core, pod->gang);
@@ -208,7 +208,7 @@ static bool may_learn(const struct gang_core *core, const struct gang_pod_facts 
            gang_pod_facts_size(facts) <= UNSEEN_SIZE;
 }
 
-struct pod *learn_pod(struct gang_core *core, struct gang_pod_facts *facts)
+struct pod *pod_learn(struct gang_core *core, struct gang_pod_facts *facts)
 {
     if (!may_learn(core, facts)) {
         gang_pod_facts_free(facts);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/lifecycle/wake.h"
 
+#include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/dirty_nodes.h"
-#include "gang/cluster/inter_pod.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 #include "gang/lifecycle/express_lane.h"
-#include "gang/plan/candidates.h"
+#include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
+#include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
-#include "gang/podgroup/kept_room.h"
 #include "gang/podgroup/quorum.h"
 
 /* Pods kept out by reservations are woken so many at a time. */
@@ -36,11 +36,13 @@
 #define STEER_PAUSE    (20 * USEC_PER_MSEC)
 
 /* It takes the pod beside those that were sent there for the same news. */
-static bool takes_starved(const struct pod *pod, const struct node *node, struct rules *rules,
+static bool takes_blocked(const struct pod *pod, const struct node *node, struct rules *rules,
                           const struct reach *reach)
 {
-    return node_takes(node, pod->shape, node->n_woken, reach) && !shape_refusal(pod->shape, node) &&
-           node_misfit(node, pod->shape, reach) != -2 && rules_refusal(rules, node) == RULE_NONE;
+    return node_takes(node, pod->signature, node->n_woken, reach) &&
+           !signature_refusal(pod->signature, node) &&
+           node_misfit(node, pod->signature, reach) != -2 &&
+           rules_refusal(rules, node) == RULE_NONE;
 }
 
 /* The node that kube-scheduler has nominated it to, else the best that takes it. */
@@ -48,15 +50,15 @@ static struct node *starved_node(struct gang_core *core, const struct pod *pod)
 {
     struct node *best = NULL;
     struct reach reach = pod_reach(core, pod);
-    reach.yields = true;
-    struct rules rules = rules_for(core, pod->shape);
-    if (pod->promised && takes_starved(pod, pod->promised, &rules, &reach))
-        return pod->promised;
-    struct look look = look_begin(core, NULL, pod->shape, NULL);
-    while (look_next(&look))
-        if (takes_starved(pod, look.node, &rules, &reach) &&
-            (!best || node_better(pod->shape, look.node, best)))
-            best = look.node;
+    reach.respects_nominated = true;
+    struct rules rules = rules_for(core, pod->signature);
+    if (pod->nominated_room && takes_blocked(pod, pod->nominated_room, &rules, &reach))
+        return pod->nominated_room;
+    struct node_scan scan = node_scan_begin(core, NULL, pod->signature, NULL);
+    while (node_scan_next(&scan))
+        if (takes_blocked(pod, scan.node, &rules, &reach) &&
+            (!best || node_better(pod->signature, scan.node, best)))
+            best = scan.node;
     return best;
 }
 
@@ -139,7 +141,7 @@ void wake_timer_fired(struct gang_core *core)
         if (pod->wake.at + WAKE_AGAIN > core->now)
             break;
         list_remove(&pod->wake.in_woken);
-        if (!pod->node && !pod->promised)
+        if (!pod->node && !pod->nominated_room)
             nominate(core, pod, NULL);
     }
 }
@@ -165,21 +167,21 @@ static void forget_sent(struct gang_core *core)
     list_for_each_safe (node, &core->wake.sent, struct node, in_sent) {
         node->n_woken = 0;
         list_remove(&node->in_sent);
-        node_moved(core, node);
+        node_reclassify(core, node);
     }
 }
 
 /* The same news, or the next. */
 static bool round_begins(struct gang_core *core)
 {
-    if (core->starved_tried == core->marks.freed && !core->wake.again)
+    if (core->blocked_checked_at == core->marks.freed && !core->wake.again)
         return false;
     if (core->wake.round_freed != core->marks.freed || core->wake.again) {
         core->wake.round++;
         forget_sent(core);
     }
     core->wake.round_freed = core->marks.freed;
-    starved_looked(core);
+    blocked_checked(core);
     core->wake.again = false;
     return true;
 }
@@ -193,19 +195,19 @@ static bool waits_alone(const struct pod *pod)
 
 /* Nothing shows that the pod is awake. Who has a place is sent there again, who passes by himself
  * is one of the starved again; the others wait for the next plan. */
-void nudge_timer_fired(struct gang_core *core, struct pod *pod)
+void wake_write_timer_fired(struct gang_core *core, struct pod *pod)
 {
     if (core->stopping)
         return;
     if (pod->node) { /* the watch is late; its Binding may still be refused */
-        nudge_begin(core, pod);
+        wake_write_sent(core, pod);
         return;
     }
     pod_reject(core, pod, true);
     if (pod->slot) {
         nominate(core, pod, pod->slot->node);
     } else if (waits_alone(pod)) {
-        starve(core, pod);
+        block_pod(core, pod);
         core->wake.again = true;
     }
 }
@@ -238,15 +240,15 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     w->looks -= core->work - work;
     count(&w->looks_of, pod, core->work - work);
     if (!node) {
-        pod->shape->starved_full = core->wake.round;
+        pod->signature->blocked_full = core->wake.round;
         return;
     }
     node->n_woken++;
     if (list_empty(&node->in_sent))
         list_push(&core->wake.sent, &node->in_sent);
-    node_moved(core, node);
+    node_reclassify(core, node);
     pod->wake.round = core->wake.round;
-    starve_end(pod);
+    unblock_pod(pod);
     list_remove(&pod->wake.in_woken);
     list_push(&core->wake.woken, &pod->wake.in_woken);
     pod->wake.at = core->now;
@@ -280,13 +282,13 @@ static bool had_share(struct wakes *w, const struct pod *pod)
 static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 {
     bool more = false;
-    list_for_each_safe (pod, &core->starved, struct pod, queue.in_starved) {
+    list_for_each_safe (pod, &core->blocked, struct pod, queue.in_blocked) {
         if (!waits_alone(pod)) {
-            starve_end(pod);
+            unblock_pod(pod);
             continue;
         }
-        if (pod->shape->starved_full == core->wake.round || pod->wake.round == core->wake.round ||
-            is_at_maximum(core, pod))
+        if (pod->signature->blocked_full == core->wake.round ||
+            pod->wake.round == core->wake.round || is_at_maximum(core, pod))
             continue; /* woken for this news already, and refused all the same */
         if (in_shares && had_share(w, pod))
             more = true;
@@ -301,12 +303,12 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 /*
  * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
  * there is room for, a bounded number at a time: a few of each namespace, then the others. Pods of
- * a shape that found no node are not looked at again in the same pass.
+ * a signature that found no node are not looked at again in the same pass.
  */
-void wake_starved(struct gang_core *core)
+void wake_blocked(struct gang_core *core)
 {
     arm_wake(core);
-    if (list_empty(&core->starved) || core->now < core->wake.rest || !round_begins(core))
+    if (list_empty(&core->blocked) || core->now < core->wake.rest || !round_begins(core))
         return;
     int64_t looks = core->config.plan_work / WAKE_WORK + 1;
     struct wakes w = {WAKES_PER_STEP, looks, looks / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
@@ -315,7 +317,7 @@ void wake_starved(struct gang_core *core)
     map_done(&w.by_ns);
     map_done(&w.looks_of);
     if (wakes_are_over(&w)) { /* the rest in a step of its own */
-        starved_again(core);
+        blocked_recheck(core);
         core->wake.rest = core->now + WAKE_PAUSE;
         timer_set(core, &core->due.wake, core->wake.rest);
         return;

@@ -6,7 +6,7 @@
 
 #include "base/quantity.h"
 #include "gang/cluster/effects.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/podgroup/quorum.h"
 
@@ -150,12 +150,12 @@ char *reason_members(const struct gang *gang)
         put_astray(&b, gang, unit);
     } else if (t->gated) {
         buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
-    } else if (t->overlooked) {
+    } else if (t->rejected_early) {
         buf_printf(
             &b,
             ": kube-scheduler refuses %d of %d members before it asks muster, such as %s: see "
             "its condition PodScheduled, and its claims and podAffinity",
-            t->overlooked, t->members, t->refused);
+            t->rejected_early, t->members, t->refused);
     } else {
         buf_printf(&b,
                    ": %d of %d members belong to scheduler %s, which muster does not serve "
@@ -179,9 +179,9 @@ static void put_amount(struct buf *b, const char *resource, int64_t amount)
 /* What other pods have against it. */
 static void put_between(struct buf *b, const struct shortage *s, const char *who)
 {
-    if (s->apart >= s->spread)
+    if (s->anti_affinity >= s->spread)
         buf_printf(b, "%s is kept apart from %s by podAntiAffinity on %d of %d nodes", who,
-                   s->strangers ? "other pods" : "its siblings", s->apart, s->n_nodes);
+                   s->strangers ? "other pods" : "its siblings", s->anti_affinity, s->n_nodes);
     else
         buf_printf(b, "%s is kept off %d of %d nodes by its topologySpreadConstraints", who,
                    s->spread, s->n_nodes);
@@ -198,10 +198,10 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
         buf_printf(b, "the volumes of %s can be used on no node that it may run on", who);
     } else if (s->n_nodes == 0) {
         buf_printf(b, "no node passes node selector, affinity and taints of %s", who);
-    } else if (s->kept) {
+    } else if (s->earmarked) {
         buf_printf(b, "room for %s is kept for gang %s/%s, which has waited longer", who,
-                   core->keeper->head->ref.ns, core->keeper->head->ref.name);
-    } else if (s->apart || s->spread) {
+                   core->earmark_gang->head->ref.ns, core->earmark_gang->head->ref.name);
+    } else if (s->anti_affinity || s->spread) {
         put_between(b, s, who);
     } else if (s->refused) {
         buf_printf(b, "kube-scheduler refuses the nodes that have room for %s", who);
@@ -210,7 +210,7 @@ static void put_obstacle(struct buf *b, const struct gang_core *core, const stru
     } else if (s->resource >= 0) {
         put_amount(b, core->resources.names[s->resource], s->missing);
         buf_printf(b, " short of %s", core->resources.names[s->resource]);
-        if (s->promised)
+        if (s->nominated_room)
             buf_puts(b, "; kube-scheduler keeps room for pods that it has nominated");
     }
 }
@@ -277,9 +277,9 @@ char *reason_help(const struct gang_core *core, const struct gang *gang, const s
         buf_printf(&b, "a node that reaches the volumes of %s", who);
     else if (s->n_nodes == 0)
         buf_printf(&b, "a node that passes node selector, affinity and taints of %s", who);
-    else if (s->kept)
+    else if (s->earmarked)
         return NULL;
-    else if (s->apart || s->spread)
+    else if (s->anti_affinity || s->spread)
         buf_printf(&b, "%d more nodes that pass the rules of %s", s->lacks, who);
     else if (s->refused || s->resource == -1)
         return NULL;

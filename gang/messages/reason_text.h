@@ -7,7 +7,7 @@
 #ifndef MUSTER_GANG_MESSAGES_REASON_TEXT_H
 #define MUSTER_GANG_MESSAGES_REASON_TEXT_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Sets the gang's reason, and what would help (or NULL); takes both; true when anything changed. */
 bool reason_set_help(struct gang *gang, enum gang_reason_code code, char *text, char *help);

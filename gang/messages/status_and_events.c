@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "gang/cluster/effects.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 #include "gang/podgroup/quorum.h"
 
@@ -31,7 +31,7 @@ struct gang_status group_status(const struct group *group)
         .text = gang->reason.text,
         .help = gang->reason.help ? gang->reason.help : "",
         .timed_out = gang->timed_out,
-        .ever_placed = gang->ever_placed,
+        .ever_scheduled = gang->ever_scheduled,
         .min_member = group->facts ? group->facts->min_member : 0,
         .needed = unit_needs(group->units[0]),
         .members = t->members,
@@ -86,22 +86,22 @@ static usec_t tell_group(struct gang_core *core, struct group *group)
     struct gang_status s = group_status(group);
     uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
     words = hash_u64(words, group->objects); /* another object of its name has heard nothing */
-    usec_t due = words != group->told.words       ? core->now
-                 : figures != group->told.figures ? group->told.at + FIGURES_INTERVAL
-                 : text != group->told.text       ? group->told.at + TEXT_INTERVAL
-                                                  : USEC_NEVER;
+    usec_t due = words != group->emitted.words       ? core->now
+                 : figures != group->emitted.figures ? group->emitted.at + FIGURES_INTERVAL
+                 : text != group->emitted.text       ? group->emitted.at + TEXT_INTERVAL
+                                                     : USEC_NEVER;
     if (due > core->now)
         return due;
-    group->told.words = words;
-    group->told.figures = figures;
-    group->told.text = text;
-    group->told.at = core->now;
+    group->emitted.words = words;
+    group->emitted.figures = figures;
+    group->emitted.text = text;
+    group->emitted.at = core->now;
     struct gang_status kept = copied(core, s);
     fx_add(core, GANG_STATUS)->status = kept;
     return USEC_NEVER;
 }
 
-void tell_status(struct gang_core *core, struct gang *gang)
+void emit_status(struct gang_core *core, struct gang *gang)
 {
     usec_t due = USEC_NEVER;
     if (!gang->over)
@@ -143,14 +143,14 @@ void warn_pod(struct gang_core *core, const struct pod *pod, const char *reason,
     add_event(core, "Pod", &ref, pod->facts->uid, true, reason, message);
 }
 
-void tell_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
+void emit_event(struct gang_core *core, const struct gang *gang, bool warning, const char *reason,
                 const char *message)
 {
     list_for_each (group, &gang->groups, struct group, in_gang)
         group_event(core, group, warning, reason, message);
 }
 
-void tell_placed(struct gang_core *core, const struct gang *gang)
+void emit_scheduled(struct gang_core *core, const struct gang *gang)
 {
     gang_count(core, gang);
     list_for_each (group, &gang->groups, struct group, in_gang) {
@@ -161,11 +161,11 @@ void tell_placed(struct gang_core *core, const struct gang *gang)
     }
 }
 
-void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
+void emit_evicted(struct gang_core *core, const struct gang *gang, int n)
 {
     cleanup_free char *text =
         xasprintf("the gang could not be bound as a whole: %d bound members are evicted", n);
-    tell_event(core, gang, true, "Evicted", text);
+    emit_event(core, gang, true, "Evicted", text);
 }
 
 /*
@@ -174,12 +174,12 @@ void tell_evicted(struct gang_core *core, const struct gang *gang, int n)
  * there until it asks again; of pods with a gate it knows nothing. Such members are told by an
  * event of ours and by words in their condition, once per reason.
  */
-void tell_pod(struct gang_core *core, struct pod *pod, const char *text)
+void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
 {
     warn_pod(core, pod, "Unschedulable", text);
     if (!pod->facts->unschedulable && !pod->facts->gated)
         return;
-    struct gang_effect *e = fx_pod(core, GANG_TELL, pod, NULL);
+    struct gang_effect *e = fx_pod(core, GANG_PATCH_CONDITION, pod, NULL);
     e->pod.text = fx_str(core, text);
     e->pod.version = pod->facts->version;
 }
@@ -196,24 +196,25 @@ bool gang_has_plan(const struct gang *gang)
     return gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING || gang->n_slots;
 }
 
-void pod_told(struct pod *pod, enum gang_reason_code code)
+void pod_reason_emitted(struct pod *pod, enum gang_reason_code code)
 {
-    pod->told = code;
+    pod->emitted_reason = code;
 }
 
-void tell_members(struct gang_core *core, struct gang *gang)
+void emit_member_reasons(struct gang_core *core, struct gang *gang)
 {
     if (gang_has_plan(gang) || gang->over) /* of too many, each reads it when it is asked about */
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        if (pod->node || pod->told == gang->reason.code || !pod_counts(pod) || pod_is_finished(pod))
+        if (pod->node || pod->emitted_reason == gang->reason.code || !pod_counts(pod) ||
+            pod_is_finished(pod))
             continue;
-        if (pod->overlooked) /* it reads what kube-scheduler has against it */
+        if (pod->rejected_early) /* it reads what kube-scheduler has against it */
             continue;
-        pod->told = gang->reason.code;
+        pod->emitted_reason = gang->reason.code;
         if (reads_why(gang, pod))
             warn_pod(core, pod, "Unschedulable", gang->reason.text);
         else
-            tell_pod(core, pod, gang->reason.text);
+            emit_pod_reason(core, pod, gang->reason.text);
     }
 }

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/plan/node_score.h"
 
-#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
 #include "gang/cluster/resources.h"
-#include "gang/plan/candidates.h"
+#include "gang/cluster/signatures.h"
+#include "gang/plan/node_scan.h"
+#include "gang/podgroup/earmark.h"
 #include "gang/podgroup/infeasible_nodes.h"
-#include "gang/podgroup/kept_room.h"
 
 /*
- * The order of nodes for a shape. Device pods: the node with the fewest free devices, so that whole
- * nodes stay whole. Others: away from device nodes, then the node with the least free CPU. The
- * name decides between equals, so that a restart decides alike.
+ * The order of nodes for a signature. Device pods: the node with the fewest free devices, so that
+ * whole nodes stay whole. Others: away from device nodes, then the node with the least free CPU.
+ * The name decides between equals, so that a restart decides alike.
  */
-bool node_better(const struct shape *shape, const struct node *a, const struct node *b)
+bool node_better(const struct signature *signature, const struct node *a, const struct node *b)
 {
-    if (shape->device >= 0) {
-        int64_t x = node_free(a, (uint32_t)shape->device),
-                y = node_free(b, (uint32_t)shape->device);
+    if (signature->device >= 0) {
+        int64_t x = node_free(a, (uint32_t)signature->device),
+                y = node_free(b, (uint32_t)signature->device);
         if (x != y)
             return x < y;
     } else if (a->devices != b->devices) {
@@ -33,41 +33,42 @@ bool node_better(const struct shape *shape, const struct node *a, const struct n
 static bool node_will_do(const struct gang *gang, struct rules *rules, const struct node *node,
                          const struct reach *reach)
 {
-    struct shape *shape = rules->shape;
-    return node_misfit(node, shape, reach) == -1 && !shape_refusal(shape, node) &&
-           !evidence_refuses(rules->core, gang, shape, node) &&
+    struct signature *signature = rules->signature;
+    return node_misfit(node, signature, reach) == -1 && !signature_refusal(signature, node) &&
+           !node_is_infeasible(rules->core, gang, signature, node) &&
            rules_refusal(rules, node) == RULE_NONE;
 }
 
-bool node_does(const struct gang_core *core, const struct gang *gang, struct shape *shape,
+bool node_does(const struct gang_core *core, const struct gang *gang, struct signature *signature,
                const struct node *node, const struct reach *reach)
 {
-    struct rules rules = rules_for(core, shape);
+    struct rules rules = rules_for(core, signature);
     return node_will_do(gang, &rules, node, reach);
 }
 
-struct node *plan_node(struct gang_core *core, const struct gang *gang, struct shape *shape,
+struct node *plan_node(struct gang_core *core, const struct gang *gang, struct signature *signature,
                        const struct node *except)
 {
     struct node *best = NULL;
-    struct rules rules = rules_for(core, shape);
+    struct rules rules = rules_for(core, signature);
     struct reach reach = gang_reach(core, gang);
-    struct look look = look_begin(core, gang, shape, except);
-    while (look_next(&look))
-        if (node_will_do(gang, &rules, look.node, &reach) &&
-            (!best || node_better(shape, look.node, best)))
-            best = look.node;
+    struct node_scan scan = node_scan_begin(core, gang, signature, except);
+    while (node_scan_next(&scan))
+        if (node_will_do(gang, &rules, scan.node, &reach) &&
+            (!best || node_better(signature, scan.node, best)))
+            best = scan.node;
     return best;
 }
 
 /* ---- the queue ---- */
 
-static void sink(struct queue *q, size_t at, const struct shape *shape)
+static void sink(struct node_queue *q, size_t at, const struct signature *signature)
 {
     struct candidate *items = q->items;
     for (size_t child; (child = 2 * at + 1) < q->n; at = child) {
-        child += child + 1 < q->n && node_better(shape, items[child + 1].node, items[child].node);
-        if (!node_better(shape, items[child].node, items[at].node))
+        child +=
+            child + 1 < q->n && node_better(signature, items[child + 1].node, items[child].node);
+        if (!node_better(signature, items[child].node, items[at].node))
             return;
         struct candidate up = items[child];
         items[child] = items[at];
@@ -75,20 +76,21 @@ static void sink(struct queue *q, size_t at, const struct shape *shape)
     }
 }
 
-static void fill(struct gang_core *core, struct queue *q, struct shape *shape)
+static void fill(struct gang_core *core, struct node_queue *q, struct signature *signature)
 {
-    struct rules rules = rules_for(core, shape);
+    struct rules rules = rules_for(core, signature);
     q->n = 0;
-    q->shape = shape;
-    struct look look = look_begin(core, q->gang, shape, NULL);
-    while (look_next(&look)) {
-        if (!node_will_do(q->gang, &rules, look.node, &q->reach))
+    q->signature = signature;
+    struct node_scan scan = node_scan_begin(core, q->gang, signature, NULL);
+    while (node_scan_next(&scan)) {
+        if (!node_will_do(q->gang, &rules, scan.node, &q->reach))
             continue;
         GROW(q->items, q->cap, q->n + 1);
-        q->items[q->n++] = (struct candidate){look.node, look_is_whole(&look) ? look.class : NULL};
+        q->items[q->n++] =
+            (struct candidate){scan.node, node_scan_speaks_for_class(&scan) ? scan.class : NULL};
     }
     for (size_t i = q->n / 2; i-- > 0;)
-        sink(q, i, shape);
+        sink(q, i, signature);
 }
 
 /* The node on top is full: the next of its class comes up. It has left the class, unless all of the
@@ -103,57 +105,60 @@ static bool next_of_class(struct gang_core *core, struct candidate *top)
     return top->node && top->node != full;
 }
 
-struct node *queue_top(struct gang_core *core, struct queue *q, struct shape *shape)
+struct node *node_queue_top(struct gang_core *core, struct node_queue *q,
+                            struct signature *signature)
 {
-    if (q->shape != shape)
-        fill(core, q, shape);
-    while (q->n && !node_does(core, q->gang, shape, q->items[0].node, &q->reach)) {
+    if (q->signature != signature)
+        fill(core, q, signature);
+    while (q->n && !node_does(core, q->gang, signature, q->items[0].node, &q->reach)) {
         if (!next_of_class(core, &q->items[0]))
             q->items[0] = q->items[--q->n];
-        sink(q, 0, shape);
+        sink(q, 0, signature);
     }
     /* Only a spread lets nodes in again that were ruled out. */
-    if (!q->n && shape->spread)
-        fill(core, q, shape);
+    if (!q->n && signature->spread)
+        fill(core, q, signature);
     return q->n ? q->items[0].node : NULL;
 }
 
-void queue_done(struct queue *q)
+void node_queue_done(struct node_queue *q)
 {
     free(q->items);
 }
 
 /* ---- some day ---- */
 
-static bool exceeds(const struct node *node, const struct shape *shape, int64_t *lack)
+static bool exceeds(const struct node *node, const struct signature *signature, int64_t *lack)
 {
     *lack = 0;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        uint32_t r = shape->needs[i].resource;
-        int64_t need = shape->needs[i].amount, kept = amount_of(&node->kept, r);
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        uint32_t r = signature->needs[i].resource;
+        int64_t need = signature->needs[i].amount, kept = amount_of(&node->earmarked, r);
         if (need > amount_of(&node->allocatable, r) - kept)
             return true;
         int64_t missing = need - (node_free(node, r) - kept);
-        bool counts = (int)r == shape->device || shape->device < 0;
+        bool counts = (int)r == signature->device || signature->device < 0;
         if (counts && missing > *lack)
             *lack = missing;
     }
     return false;
 }
 
-/* The node that lacks least for one more pod of the shape beside what is kept already, of those
+/* The node that lacks least for one more pod of the signature beside what is kept already, of those
  * that could hold it if they were empty. */
-struct node *some_day_node(struct gang_core *core, const struct gang *gang, struct shape *shape)
+struct node *future_node(struct gang_core *core, const struct gang *gang,
+                         struct signature *signature)
 {
     struct node *best = NULL;
     int64_t least = 0, lack;
-    struct look look = look_begin(core, gang, shape, NULL);
-    while (look_next(&look)) {
-        struct node *node = look.node;
-        if (exceeds(node, shape, &lack) || shape_refusal(shape, node) ||
-            evidence_refuses(core, gang, shape, node) || (shape->alone && node->kept_alone))
+    struct node_scan scan = node_scan_begin(core, gang, signature, NULL);
+    while (node_scan_next(&scan)) {
+        struct node *node = scan.node;
+        if (exceeds(node, signature, &lack) || signature_refusal(signature, node) ||
+            node_is_infeasible(core, gang, signature, node) ||
+            (signature->alone && node->earmarked_alone))
             continue;
-        if (!best || lack < least || (lack == least && node_better(shape, node, best))) {
+        if (!best || lack < least || (lack == least && node_better(signature, node, best))) {
             best = node;
             least = lack;
         }

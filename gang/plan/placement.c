@@ -2,14 +2,14 @@
 #include "gang/plan/placement.h"
 
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
-#include "gang/plan/known_full.h"
 #include "gang/plan/node_score.h"
-#include "gang/plan/placing.h"
+#include "gang/plan/placement_try.h"
 #include "gang/plan/shortage.h"
+#include "gang/plan/shortage_cache.h"
 #include "gang/plan/unit_choice.h"
-#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/earmark.h"
 #include "gang/podgroup/quorum.h"
 
 /* Choices of units that are tried for one plan. */
@@ -18,20 +18,21 @@
 /* ---- one try ---- */
 
 /* The one that needs more goes first. */
-static int by_need(const struct shape *x, const struct shape *y, int of_x, int of_y)
+static int by_need(const struct signature *x, const struct signature *y, int of_x, int of_y)
 {
-    int64_t a = of_x < 0 ? 0 : shape_need(x, (uint32_t)of_x);
-    int64_t b = of_y < 0 ? 0 : shape_need(y, (uint32_t)of_y);
+    int64_t a = of_x < 0 ? 0 : signature_need(x, (uint32_t)of_x);
+    int64_t b = of_y < 0 ? 0 : signature_need(y, (uint32_t)of_y);
     return a > b ? -1 : a < b;
 }
 
-/* Order of members: those tied to a node; those that did not miss the last attempt; then by shape,
- * the ones that volumes limit and the one with the largest needs first; then as they were created.
+/* Order of members: those tied to a node; those that did not miss the last attempt; then by
+ * signature, the ones that volumes limit and the one with the largest needs first; then as they
+ * were created.
  */
 static int by_size(const void *a, const void *b)
 {
     const struct pod *p = *(struct pod *const *)a, *q = *(struct pod *const *)b;
-    const struct shape *x = p->shape, *y = q->shape;
+    const struct signature *x = p->signature, *y = q->signature;
     if (!p->pinned != !q->pinned)
         return p->pinned ? -1 : 1;
     if (p->missed != q->missed)
@@ -55,10 +56,10 @@ static int by_size(const void *a, const void *b)
     return strcmp(p->facts->name, q->facts->name);
 }
 
-static struct placing placing_begin(struct gang_core *core, struct gang *gang)
+static struct placement_try placing_begin(struct gang_core *core, struct gang *gang)
 {
-    struct placing p = {.gang = gang};
-    p.queue = (struct queue){.gang = gang, .reach = gang_reach(core, gang)};
+    struct placement_try p = {.gang = gang};
+    p.queue = (struct node_queue){.gang = gang, .reach = gang_reach(core, gang)};
     p.pods = xcalloc((size_t)gang->root->t.plannable + 1, sizeof *p.pods);
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
@@ -67,44 +68,46 @@ static struct placing placing_begin(struct gang_core *core, struct gang *gang)
     return p;
 }
 
-static void placing_end(struct placing *p)
+static void placing_end(struct placement_try *p)
 {
     free(p->pods);
-    queue_done(&p->queue);
+    node_queue_done(&p->queue);
 }
 
-static struct node *next_node(struct gang_core *core, struct placing *p, struct shape *shape)
+static struct node *next_node(struct gang_core *core, struct placement_try *p,
+                              struct signature *signature)
 {
-    if (shape->full == core->trials)
+    if (signature->full == core->trials)
         return NULL;
-    struct node *node = queue_top(core, &p->queue, shape);
+    struct node *node = node_queue_top(core, &p->queue, signature);
     if (!node)
-        shape->full = core->trials;
+        signature->full = core->trials;
     return node;
 }
 
-static struct node *member_node(struct gang_core *core, struct placing *p, const struct pod *pod)
+static struct node *member_node(struct gang_core *core, struct placement_try *p,
+                                const struct pod *pod)
 {
     struct node *tied = pinned_node(core, pod);
     if (!tied)
-        return next_node(core, p, pod->shape);
-    queue_forget(&p->queue); /* the rank of that node changes */
-    return node_does(core, p->gang, pod->shape, tied, &p->queue.reach) ? tied : NULL;
+        return next_node(core, p, pod->signature);
+    node_queue_forget(&p->queue); /* the rank of that node changes */
+    return node_does(core, p->gang, pod->signature, tied, &p->queue.reach) ? tied : NULL;
 }
 
-static void give(struct placing *p, struct unit *unit, struct shape *shape, struct node *node,
-                 struct pod *pod)
+static void give(struct placement_try *p, struct unit *unit, struct signature *signature,
+                 struct node *node, struct pod *pod)
 {
-    trial_reserve(p->trial, p->gang, unit, shape, node, pod);
+    trial_reserve(p->trial, p->gang, unit, signature, node, pod);
     unit_add_slots(unit, 1);
 }
 
-static void take_back(struct placing *p, struct trial_mark to)
+static void take_back(struct placement_try *p, struct trial_mark to)
 {
     for (size_t i = p->trial->n; i > to.n; i--)
         unit_add_slots(trial_slot(p->trial, i - 1)->unit, -1);
     trial_back(p->trial, to);
-    queue_forget(&p->queue);
+    node_queue_forget(&p->queue);
 }
 
 /* ---- the needed set ---- */
@@ -126,7 +129,7 @@ static int missing_here(const struct unit *unit)
     return missing;
 }
 
-static int place_expected(struct gang_core *core, struct placing *p, struct unit *unit)
+static int place_expected(struct gang_core *core, struct placement_try *p, struct unit *unit)
 {
     int given = 0, missing = missing_here(unit);
     bool known = unit->like && !unit->like->limited;
@@ -144,23 +147,23 @@ static int place_expected(struct gang_core *core, struct placing *p, struct unit
     return given;
 }
 
-/* The orders in which members of different shapes are tried: who missed the last attempt comes
+/* The orders in which members of different signatures are tried: who missed the last attempt comes
  * last, also behind members of units that were not chosen; but a plan with them is better than
  * none. */
 enum way { HARDEST_FIRST, EASIEST_FIRST, MISSED_FIRST, WAYS };
 
 /* Gives slots to wanted members. */
-static void place_members(struct gang_core *core, struct placing *p, int *want, enum way way,
+static void place_members(struct gang_core *core, struct placement_try *p, int *want, enum way way,
                           bool missed, bool of_any)
 {
     for (size_t i = 0; *want > 0 && i < p->n; i++) {
         struct pod *pod = p->pods[way == HARDEST_FIRST ? i : p->n - 1 - i];
         bool in_turn = way == MISSED_FIRST || missed == (pod->missed && !pod->pinned);
         bool may = in_turn && !pod->slot && !unit_at_maximum(pod->unit);
-        struct unit *wants = may ? wanting(pod->unit, of_any) : NULL;
+        struct unit *wants = may ? unit_that_wants(pod->unit, of_any) : NULL;
         struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (node) {
-            give(p, pod->unit, pod->shape, node, pod);
+            give(p, pod->unit, pod->signature, node, pod);
             unit_gets_one(wants);
             --*want;
         } else if (wants && !p->culprit) {
@@ -170,16 +173,16 @@ static void place_members(struct gang_core *core, struct placing *p, int *want, 
 }
 
 /* To all members that are wanted, then to expected ones; true: it worked. */
-static bool place_needed(struct gang_core *core, struct placing *p, int want, enum way way)
+static bool place_needed(struct gang_core *core, struct placement_try *p, int want, enum way way)
 {
     core->trials++;
     p->culprit = NULL;
-    queue_forget(&p->queue);
+    node_queue_forget(&p->queue);
     place_members(core, p, &want, way, /* missed= */ false, /* of_any= */ false);
     place_members(core, p, &want, way, /* missed= */ false, /* of_any= */ true);
     place_members(core, p, &want, way, /* missed= */ true, /* of_any= */ false);
     place_members(core, p, &want, way, /* missed= */ true, /* of_any= */ true);
-    if (want > 0 && p->gang->hoping)
+    if (want > 0 && p->gang->expecting)
         want -= place_expected(core, p, p->gang->root);
     return want == 0;
 }
@@ -188,14 +191,14 @@ static bool place_needed(struct gang_core *core, struct placing *p, int want, en
 
 /* Units that were not chosen get slots as a whole or not at all. Slots that are given are counted
  * as they are given. */
-static void place_whole_units(struct gang_core *core, struct placing *p, struct unit *unit)
+static void place_whole_units(struct gang_core *core, struct placement_try *p, struct unit *unit)
 {
     list_for_each (child, &unit->children, struct unit, in_parent) {
         int want = 0;
         bool able = !child->excluded && unit_lacks(child, STAGE_REACHABLE) <= 0;
         if (!child->chosen && able) {
             struct trial_mark before = trial_mark(p->trial);
-            bool placed = choose(p->gang, child, &want) &&
+            bool placed = choose_units(p->gang, child, &want) &&
                           (want == 0 || place_needed(core, p, want, HARDEST_FIRST)) &&
                           !unit_beyond_maximum(child);
             if (!placed) {
@@ -208,25 +211,25 @@ static void place_whole_units(struct gang_core *core, struct placing *p, struct 
     }
 }
 
-static void place_extras(struct gang_core *core, struct placing *p)
+static void place_extras(struct gang_core *core, struct placement_try *p)
 {
     gang_count(core, p->gang);
     place_whole_units(core, p, p->gang->root);
     core->trials++;
-    queue_forget(&p->queue);
+    node_queue_forget(&p->queue);
     for (size_t i = 0; i < p->n; i++) {
         struct pod *pod = p->pods[i];
         if (pod->slot || !all_chosen(pod->unit) || unit_at_maximum(pod->unit))
             continue;
         struct node *node = member_node(core, p, pod);
         if (node)
-            give(p, pod->unit, pod->shape, node, pod);
+            give(p, pod->unit, pod->signature, node, pod);
     }
 }
 
 /* ---- one gang ---- */
 
-static bool any_missed(const struct placing *p)
+static bool any_missed(const struct placement_try *p)
 {
     for (size_t i = 0; i < p->n; i++)
         if (p->pods[i]->missed)
@@ -235,49 +238,49 @@ static bool any_missed(const struct placing *p)
 }
 
 /* With the units as they are chosen. */
-static bool place_some_way(struct gang_core *core, struct placing *p, int want,
+static bool place_some_way(struct gang_core *core, struct placement_try *p, int want,
                            struct shortage *ret)
 {
-    int ways = one_shape(p) ? 1 : any_missed(p) ? WAYS : MISSED_FIRST;
+    int ways = one_signature(p) ? 1 : any_missed(p) ? WAYS : MISSED_FIRST;
     for (int way = 0; way < ways; way++) {
         if (way > 0) {
             take_back(p, p->begin);
-            choose_all(core, p->gang, &want);
+            choose_units_of_gang(core, p->gang, &want);
         }
         if (place_needed(core, p, want, (enum way)way))
             return true;
         if (p->culprit)
-            find_shortage(core, p, ret);
+            shortage_find(core, p, ret);
     }
     return false;
 }
 
 /* The needed members, with one choice of units after the other. */
-static bool place_minimum(struct gang_core *core, struct placing *p, struct shortage *ret)
+static bool place_minimum(struct gang_core *core, struct placement_try *p, struct shortage *ret)
 {
     int want = 0;
     *ret = (struct shortage){.room = -1};
     forget_excluded(p->gang->root);
     for (int i = 0; i < CHOICES_MAX; i++) {
-        if (!choose_all(core, p->gang, &want) || is_known_full(core, p, want, ret))
+        if (!choose_units_of_gang(core, p->gang, &want) || shortage_cache_has(core, p, want, ret))
             break;
         if (place_some_way(core, p, want, ret))
             return true;
         take_back(p, p->begin);
-        remember_full(core, p, ret, want);
-        if (!exclude(p->culprit))
+        shortage_cache_put(core, p, ret, want);
+        if (!exclude_unit(p->culprit))
             break;
     }
     if (want > 0)
-        note_full(core, p, want);
+        shortage_cache_note(core, p, want);
     return false;
 }
 
 /* Within a trial that begins with it, or with what its caller asks "what if" about. */
-static struct placing placing_in(struct trial *t, struct gang *gang)
+static struct placement_try placing_in(struct trial *t, struct gang *gang)
 {
     gang_count(t->core, gang);
-    struct placing p = placing_begin(t->core, gang);
+    struct placement_try p = placing_begin(t->core, gang);
     p.trial = t;
     p.begin = trial_mark(t);
     return p;
@@ -285,11 +288,11 @@ static struct placing placing_in(struct trial *t, struct gang *gang)
 
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret)
 {
-    gang_is_full(gang, NULL, 0, 0);
+    gang_has_known_shortage(gang, NULL, 0, 0);
     struct trial t = trial_begin(core);
-    struct placing p = placing_in(&t, gang);
+    struct placement_try p = placing_in(&t, gang);
     bool done = place_minimum(core, &p, ret);
-    if (done && for_good && !gang->hoping)
+    if (done && for_good && !gang->expecting)
         place_extras(core, &p);
     placing_end(&p);
     if (for_good)
@@ -298,9 +301,9 @@ bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct
     return done;
 }
 
-bool place_what_if(struct trial *t, struct gang *gang, struct shortage *ret)
+bool place_in_trial(struct trial *t, struct gang *gang, struct shortage *ret)
 {
-    struct placing p = placing_in(t, gang);
+    struct placement_try p = placing_in(t, gang);
     p.what_if = true;
     bool done = place_minimum(t->core, &p, ret);
     take_back(&p, p.begin);
@@ -310,22 +313,22 @@ bool place_what_if(struct trial *t, struct gang *gang, struct shortage *ret)
 
 /* One try, with the units as they are chosen now; *ret_culprit is the first without a place. */
 static bool try_some_day(struct gang_core *core, struct gang *gang,
-                         void (*take)(struct gang_core *, struct node *, struct shape *),
+                         void (*take)(struct gang_core *, struct node *, struct signature *),
                          const struct pod **ret_culprit)
 {
     int want;
     *ret_culprit = NULL;
-    if (!choose_all(core, gang, &want))
+    if (!choose_units_of_gang(core, gang, &want))
         return false;
-    struct placing p = placing_begin(core, gang);
+    struct placement_try p = placing_begin(core, gang);
     for (size_t i = 0; i < p.n && want > 0; i++) {
-        struct unit *wants = wanting(p.pods[i]->unit, true);
-        struct node *node = wants ? some_day_node(core, gang, p.pods[i]->shape) : NULL;
+        struct unit *wants = unit_that_wants(p.pods[i]->unit, true);
+        struct node *node = wants ? future_node(core, gang, p.pods[i]->signature) : NULL;
         if (wants && !node && !*ret_culprit)
             *ret_culprit = p.pods[i];
         if (!node)
             continue;
-        take(core, node, p.pods[i]->shape);
+        take(core, node, p.pods[i]->signature);
         unit_gets_one(wants);
         want--;
     }
@@ -335,8 +338,8 @@ static bool try_some_day(struct gang_core *core, struct gang *gang,
 
 /* Places for as many of the needed members as the nodes could ever hold, those with the most room
  * now first. Nothing is reserved. */
-bool place_some_day(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
-                    void (*take)(struct gang_core *, struct node *, struct shape *))
+bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
+                     void (*take)(struct gang_core *, struct node *, struct signature *))
 {
     const struct pod *culprit;
     forget_excluded(gang->root);
@@ -344,7 +347,7 @@ bool place_some_day(struct gang_core *core, struct gang *gang, void (*forget)(st
         forget(core);
         if (try_some_day(core, gang, take, &culprit))
             return true;
-        if (!exclude(culprit))
+        if (!exclude_unit(culprit))
             break;
     }
     return false;

@@ -5,11 +5,11 @@
 #ifndef MUSTER_GANG_PLAN_SHORTAGE_H
 #define MUSTER_GANG_PLAN_SHORTAGE_H
 
-#include "gang/plan/placing.h"
+#include "gang/plan/placement_try.h"
 
 /* Why the culprit has no place: what most of the nodes that pass its rules lack. *s stays where
  * another try came nearer. */
-void find_shortage(struct gang_core *core, const struct placing *p, struct shortage *s);
+void shortage_find(struct gang_core *core, const struct placement_try *p, struct shortage *s);
 /* The one that it is told by. */
 enum gang_reason_code shortage_code(const struct shortage *s);
 

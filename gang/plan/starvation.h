@@ -15,9 +15,9 @@
 #ifndef MUSTER_GANG_PLAN_STARVATION_H
 #define MUSTER_GANG_PLAN_STARVATION_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* The gang could not be planned: it becomes the keeper, unless one before it is. */
-void keep_for(struct gang_core *core, struct gang *gang);
+void earmark_for_starved(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -50,7 +50,7 @@ static size_t options_of(const struct gang *gang, const struct unit *unit, struc
     size_t n = 0;
     list_for_each (child, &unit->children, struct unit, in_parent) {
         struct option o = {.unit = child, .lacks = unit_lacks(child, STAGE_PLANNED)};
-        o.able = gang->hoping || unit_lacks(child, STAGE_REACHABLE) <= 0;
+        o.able = gang->expecting || unit_lacks(child, STAGE_REACHABLE) <= 0;
         if (!child->excluded)
             ret[n++] = o;
     }
@@ -58,7 +58,7 @@ static size_t options_of(const struct gang *gang, const struct unit *unit, struc
     return n;
 }
 
-bool choose(const struct gang *gang, struct unit *unit, int *ret)
+bool choose_units(const struct gang *gang, struct unit *unit, int *ret)
 {
     cleanup_free struct option *options = xcalloc((size_t)unit->n_children + 1, sizeof *options);
     size_t n = options_of(gang, unit, options), i = 0;
@@ -71,11 +71,11 @@ bool choose(const struct gang *gang, struct unit *unit, int *ret)
     int here = still - unit->t.slots;
     for (; i < n; i++) {
         /* Beyond those that are needed, more are chosen only to make up the number of members. */
-        if (i >= needed && (gang->hoping || at_hand >= still || !options[i].able ||
+        if (i >= needed && (gang->expecting || at_hand >= still || !options[i].able ||
                             options[i].lacks > here - below))
             break;
         int lacks;
-        if (!options[i].able || !choose(gang, options[i].unit, &lacks))
+        if (!options[i].able || !choose_units(gang, options[i].unit, &lacks))
             return false;
         below += lacks;
         at_hand += options[i].unit->t.plannable;
@@ -87,11 +87,11 @@ bool choose(const struct gang *gang, struct unit *unit, int *ret)
     return true;
 }
 
-bool choose_all(const struct gang_core *core, const struct gang *gang, int *ret)
+bool choose_units_of_gang(const struct gang_core *core, const struct gang *gang, int *ret)
 {
     gang_count(core, gang);
     forget_choice(gang->root);
-    return choose(gang, gang->root, ret);
+    return choose_units(gang, gang->root, ret);
 }
 
 void unit_gets_one(struct unit *unit)
@@ -107,7 +107,7 @@ bool all_chosen(const struct unit *unit)
     return true;
 }
 
-struct unit *wanting(struct unit *unit, bool of_any)
+struct unit *unit_that_wants(struct unit *unit, bool of_any)
 {
     if (!of_any && !all_chosen(unit))
         return NULL;
@@ -116,7 +116,7 @@ struct unit *wanting(struct unit *unit, bool of_any)
     return unit;
 }
 
-bool exclude(const struct pod *culprit)
+bool exclude_unit(const struct pod *culprit)
 {
     for (struct unit *u = culprit ? culprit->unit : NULL; u && u->parent; u = u->parent)
         if (unit_children_needed(u->parent) < u->parent->n_children) {

@@ -8,7 +8,7 @@
 #ifndef MUSTER_GANG_PLAN_UNIT_CHOICE_H
 #define MUSTER_GANG_PLAN_UNIT_CHOICE_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Units that were excluded may be chosen again. */
 void forget_excluded(struct unit *unit);
@@ -17,17 +17,17 @@ void forget_choice(struct unit *unit);
  * Decides which units below it get their minimum and how many members each must still get; the sum
  * is in *ret. False: there are not enough units or members.
  */
-bool choose(const struct gang *gang, struct unit *unit, int *ret);
+bool choose_units(const struct gang *gang, struct unit *unit, int *ret);
 /* The same for all of the gang, counted anew. */
-bool choose_all(const struct gang_core *core, const struct gang *gang, int *ret);
+bool choose_units_of_gang(const struct gang_core *core, const struct gang *gang, int *ret);
 /* It and all above it are. */
 bool all_chosen(const struct unit *unit);
 /* The unit on the way up that wants one more member from here; NULL: none. Members of units that
  * were not chosen come last: theirs may stay without their minimum. */
-struct unit *wanting(struct unit *unit, bool of_any);
+struct unit *unit_that_wants(struct unit *unit, bool of_any);
 /* A member has got its place: one less is wanted. */
 void unit_gets_one(struct unit *unit);
 /* Takes the culprit's unit out of the choice, if there is a choice. */
-bool exclude(const struct pod *culprit);
+bool exclude_unit(const struct pod *culprit);
 
 #endif

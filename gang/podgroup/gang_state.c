@@ -2,12 +2,12 @@
 #include "gang/podgroup/gang_state.h"
 
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominated_room.h"
 #include "gang/cluster/reservations.h"
-#include "gang/podgroup/kept_room.h"
+#include "gang/podgroup/earmark.h"
 
-void gang_queue(struct gang_core *core, struct gang *gang)
+void gang_state_queue(struct gang_core *core, struct gang *gang)
 {
     list_remove(&gang->in_open);
     if (!passes_singly(gang))
@@ -19,20 +19,20 @@ void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state
     gang_touch(core, gang);
     if (gang->state == state)
         return;
-    happening_begin(core, gang);
-    keep_moved(core, gang);
+    trigger_begin(core, gang);
+    earmark_order_changed(core, gang);
     bool passed = passes_singly(gang);
     gang->state = state;
     gang->since = core->now;
-    gang_queue(core, gang);
+    gang_state_queue(core, gang);
     if (passed != passes_singly(gang))
         list_for_each (pod, &gang->members, struct pod, in_gang)
-            promise_note(core, pod);
+            nominated_room_update(core, pod);
 }
 
-void gang_placed_once(struct gang *gang, bool was)
+void gang_scheduled_once(struct gang *gang, bool was)
 {
-    gang->ever_placed = was;
+    gang->ever_scheduled = was;
 }
 
 void gang_timed_out(struct gang *gang, bool did)
@@ -47,7 +47,7 @@ void gang_capped(struct gang *gang, bool is)
 
 enum gang_state gang_without_plan(const struct gang *gang)
 {
-    return gang->hoping ? GANG_ASSEMBLING : GANG_WAITING;
+    return gang->expecting ? GANG_ASSEMBLING : GANG_WAITING;
 }
 
 void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code why)

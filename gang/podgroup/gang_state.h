@@ -5,13 +5,13 @@
 #ifndef MUSTER_GANG_PODGROUP_GANG_STATE_H
 #define MUSTER_GANG_PODGROUP_GANG_STATE_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Its state is another: core->open follows. */
-void gang_queue(struct gang_core *core, struct gang *gang);
+void gang_state_queue(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
 /* It was placed in this run. */
-void gang_placed_once(struct gang *gang, bool was);
+void gang_scheduled_once(struct gang *gang, bool was);
 /* Its last attempt had no success in its time. */
 void gang_timed_out(struct gang *gang, bool did);
 /* Later members were refused, by the maximum or in another gang. */

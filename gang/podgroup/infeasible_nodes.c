@@ -2,46 +2,48 @@
 #include "gang/podgroup/infeasible_nodes.h"
 
 #include "gang/cluster/dirty_nodes.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 
 /* How long the scheduler's refusal of nodes is believed at first, and at the most. */
 #define EVIDENCE_FIRST (2 * USEC_PER_SEC)
 #define EVIDENCE_LAST  (60 * USEC_PER_SEC)
 
-static struct evidence *evidence_of(const struct gang *gang, const struct shape *shape)
+static struct infeasible_nodes *infeasible_of(const struct gang *gang,
+                                              const struct signature *signature)
 {
-    for (size_t i = 0; i < gang->n_evidence; i++)
-        if (gang->evidence[i].shape == shape)
-            return &gang->evidence[i];
+    for (size_t i = 0; i < gang->n_infeasible; i++)
+        if (gang->infeasible[i].signature == signature)
+            return &gang->infeasible[i];
     return NULL;
 }
 
-bool evidence_speaks(const struct gang_core *core, const struct gang *gang,
-                     const struct shape *shape)
+bool infeasible_nodes_known(const struct gang_core *core, const struct gang *gang,
+                            const struct signature *signature)
 {
-    const struct evidence *e = evidence_of(gang, shape);
+    const struct infeasible_nodes *e = infeasible_of(gang, signature);
     return e && core->now < e->until;
 }
 
-bool evidence_refuses(const struct gang_core *core, const struct gang *gang,
-                      const struct shape *shape, const struct node *node)
+bool node_is_infeasible(const struct gang_core *core, const struct gang *gang,
+                        const struct signature *signature, const struct node *node)
 {
-    const struct evidence *e = evidence_of(gang, shape);
+    const struct infeasible_nodes *e = infeasible_of(gang, signature);
     if (!e || core->now >= e->until || node->marks.changed > e->as_of)
         return false;
     return node->id >= e->n_offered || !(e->offered[node->id / 64] >> node->id % 64 & 1);
 }
 
-static struct evidence *evidence_get(struct gang *gang, struct shape *shape)
+static struct infeasible_nodes *infeasible_get(struct gang *gang, struct signature *signature)
 {
-    struct evidence *e = evidence_of(gang, shape);
+    struct infeasible_nodes *e = infeasible_of(gang, signature);
     if (e)
         return e;
-    gang->evidence = xreallocarray(gang->evidence, gang->n_evidence + 1, sizeof *gang->evidence);
-    e = &gang->evidence[gang->n_evidence++];
-    *e = (struct evidence){.shape = shape_ref(shape)};
+    gang->infeasible =
+        xreallocarray(gang->infeasible, gang->n_infeasible + 1, sizeof *gang->infeasible);
+    e = &gang->infeasible[gang->n_infeasible++];
+    *e = (struct infeasible_nodes){.signature = signature_ref(signature)};
     return e;
 }
 
@@ -56,20 +58,20 @@ static void add_node(uint64_t *nodes, const struct node *node)
 }
 
 /* Believed from now on, each time for longer; `offered` is taken. */
-static void believe(struct gang_core *core, struct gang *gang, struct shape *shape,
+static void believe(struct gang_core *core, struct gang *gang, struct signature *signature,
                     uint64_t *offered)
 {
-    struct evidence *e = evidence_get(gang, shape);
+    struct infeasible_nodes *e = infeasible_get(gang, signature);
     free(e->offered);
     e->offered = offered;
     e->n_offered = core->n_ids;
     e->as_of = core->marks.clock;
     e->until = core->now + usec_backoff(EVIDENCE_FIRST, EVIDENCE_LAST, e->strikes++);
-    evidence_arm(core, gang);
+    infeasible_nodes_arm(core, gang);
 }
 
-void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape,
-                  const char *const *names, size_t n, const struct node *refused)
+void infeasible_nodes_add(struct gang_core *core, struct gang *gang, struct signature *signature,
+                          const char *const *names, size_t n, const struct node *refused)
 {
     uint64_t *offered = no_nodes(core);
     for (size_t i = 0; i < core->n_ids; i++) {
@@ -82,39 +84,39 @@ void evidence_add(struct gang_core *core, struct gang *gang, struct shape *shape
         if (node)
             add_node(offered, node);
     }
-    believe(core, gang, shape, offered);
+    believe(core, gang, signature, offered);
 }
 
-void evidence_add_node(struct gang_core *core, struct gang *gang, struct shape *shape,
-                       const struct node *node)
+void infeasible_node_add(struct gang_core *core, struct gang *gang, struct signature *signature,
+                         const struct node *node)
 {
     uint64_t *offered = no_nodes(core);
     for (size_t i = 0; i < core->n_ids; i++) {
         const struct node *other = core->by_id[i];
-        if (other && other != node && !evidence_refuses(core, gang, shape, other))
+        if (other && other != node && !node_is_infeasible(core, gang, signature, other))
             add_node(offered, other);
     }
-    believe(core, gang, shape, offered);
+    believe(core, gang, signature, offered);
 }
 
-void evidence_arm(struct gang_core *core, struct gang *gang)
+void infeasible_nodes_arm(struct gang_core *core, struct gang *gang)
 {
     usec_t first = USEC_NEVER;
-    for (size_t i = 0; i < gang->n_evidence; i++)
-        if (gang->evidence[i].until > core->now && gang->evidence[i].until < first)
-            first = gang->evidence[i].until;
+    for (size_t i = 0; i < gang->n_infeasible; i++)
+        if (gang->infeasible[i].until > core->now && gang->infeasible[i].until < first)
+            first = gang->infeasible[i].until;
     if (first != USEC_NEVER)
-        timer_set(core, &gang->timers[TIMER_EVIDENCE], first);
+        timer_set(core, &gang->timers[TIMER_INFEASIBLE], first);
 }
 
-void evidence_forget(struct gang_core *core, struct gang *gang)
+void infeasible_nodes_forget(struct gang_core *core, struct gang *gang)
 {
-    for (size_t i = 0; i < gang->n_evidence; i++) {
-        shape_unref(core, gang->evidence[i].shape);
-        free(gang->evidence[i].offered);
+    for (size_t i = 0; i < gang->n_infeasible; i++) {
+        signature_unref(core, gang->infeasible[i].signature);
+        free(gang->infeasible[i].offered);
     }
-    free(gang->evidence);
-    gang->evidence = NULL;
-    gang->n_evidence = 0;
-    timer_stop(core, &gang->timers[TIMER_EVIDENCE]);
+    free(gang->infeasible);
+    gang->infeasible = NULL;
+    gang->n_infeasible = 0;
+    timer_stop(core, &gang->timers[TIMER_INFEASIBLE]);
 }

@@ -4,10 +4,10 @@
 #include <inttypes.h>
 
 #include "gang/bounds.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/reservations.h"
-#include "gang/predicates.h"
+#include "gang/cluster/signatures.h"
+#include "gang/node_predicates.h"
 
 /* A minimum beyond this is a typing mistake, not a gang. */
 #define MEMBERS_MAX INT64_C(1000000)
@@ -79,7 +79,7 @@ struct unit *unit_by_name(const struct group *group, const char *name)
 }
 
 /* A subgroup that is its own ancestor hangs below the PodGroup itself, so that it is counted;
- * judge_group() refuses such a gang. */
+ * validate_group() refuses such a gang. */
 bool unit_is_below(const struct unit *unit, const struct unit *above)
 {
     for (; unit; unit = unit->parent)
@@ -123,8 +123,8 @@ static void build_subgroups(struct group *group, const struct gang_group_facts *
     for (size_t i = 1; i < group->n_units; i++) {
         const char *name = group->units[i]->spec->parent;
         struct unit *parent = name ? unit_by_name(group, name) : own;
-        group->units[i]->adrift = !parent || unit_is_below(parent, group->units[i]);
-        unit_attach(group->units[i], group->units[i]->adrift ? own : parent);
+        group->units[i]->detached = !parent || unit_is_below(parent, group->units[i]);
+        unit_attach(group->units[i], group->units[i]->detached ? own : parent);
     }
 }
 
@@ -140,7 +140,7 @@ void units_build(struct group *group, bool bare)
     own->min_pods = clamp(f->min_member);
     own->max_pods = clamp(f->max_member);
     if (bare || specs_over(f, &n) != GANG_BOUND_MAX)
-        return; /* refused: judge_group() says why */
+        return; /* refused: validate_group() says why */
     build_subgroups(group, f);
     group->n_specs = group->n_units;
     if (f->min_children >= 0)
@@ -266,8 +266,8 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
     } else if (!pod_is_ours(core, pod)) {
         t->foreign++;
         t->scheduler = pod->facts->scheduler;
-    } else if (pod->overlooked) {
-        t->overlooked++;
+    } else if (pod->rejected_early) {
+        t->rejected_early++;
         t->refused = pod->facts->name;
     } else {
         t->plannable++;
@@ -294,12 +294,12 @@ static void count_pod(const struct gang_core *core, const struct pod *pod, struc
 
 static void note_shape(struct unit *unit, const struct pod *pod)
 {
-    if (!pod_counts(pod) || unit->like == pod->shape)
+    if (!pod_counts(pod) || unit->like == pod->signature)
         return;
-    bool alike = unit->like && shape_like(unit->like, pod->shape);
+    bool alike = unit->like && signature_alike(unit->like, pod->signature);
     unit->mixed |= unit->like && !alike;
     if (!alike || unit->like->limited) /* a member that is missing has no volume yet */
-        unit->like = pod->shape;
+        unit->like = pod->signature;
 }
 
 static void add_tally(struct tally *to, const struct tally *t)
@@ -315,7 +315,7 @@ static void add_tally(struct tally *to, const struct tally *t)
     to->gated += t->gated;
     to->closed += t->closed;
     to->foreign += t->foreign;
-    to->overlooked += t->overlooked;
+    to->rejected_early += t->rejected_early;
     to->plannable += t->plannable;
     if (t->gate)
         to->gate = t->gate;
@@ -492,7 +492,7 @@ static char *judge_place(const struct unit *unit)
     if (s->parent && !unit_by_name(group, s->parent))
         return xasprintf("%s: subgroup %s: parent %s does not exist; name one of the subgroups",
                          where, name, s->parent);
-    if (unit->adrift)
+    if (unit->detached)
         return xasprintf("%s: subgroup %s: parent makes it its own ancestor; take one out", where,
                          name);
     int levels = 0;
@@ -553,7 +553,7 @@ static char *judge_figures(const struct group *group)
     return NULL;
 }
 
-char *judge_group(const struct group *group)
+char *validate_group(const struct group *group)
 {
     const struct gang_group_facts *f = group->facts;
     char *text = f->invalid ? xstrdup(f->invalid) : judge_subgroups(group);

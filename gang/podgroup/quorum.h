@@ -13,7 +13,7 @@
 #ifndef MUSTER_GANG_PODGROUP_QUORUM_H
 #define MUSTER_GANG_PODGROUP_QUORUM_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* Makes the group's units from its facts; they hang in no tree above the group's own. */
 /* `bare`: without subgroups. */
@@ -53,6 +53,6 @@ bool pod_at_maximum(const struct gang_core *core, const struct pod *pod);
 /* Keeps the tallies right while slots are given and taken. */
 void unit_add_slots(struct unit *unit, int n);
 /* The first contradiction in what the PodGroup asks for, as a sentence; NULL: none. */
-char *judge_group(const struct group *group);
+char *validate_group(const struct group *group);
 
 #endif

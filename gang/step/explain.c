@@ -3,18 +3,18 @@
  * explain.c - why a gang is where it is: what the nodes say to its members, who holds what they
  * lack, how far its minimums are met, what would make room for it.
  */
-#include "gang/cluster/inter_pod.h"
+#include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/signatures.h"
 #include "gang/lifecycle/express_lane.h"
-#include "gang/lifecycle/model_coverage.h"
+#include "gang/lifecycle/predicate_coverage.h"
+#include "gang/podgroup/earmark.h"
 #include "gang/podgroup/infeasible_nodes.h"
-#include "gang/podgroup/kept_room.h"
-#include "gang/podgroup/pod_groups.h"
+#include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
-#include "gang/step/view.h"
+#include "gang/step/gang_view.h"
 #include "gang/step/what_if.h"
 
 #define UNITS_MAX   64
@@ -56,43 +56,43 @@ static void explain_unit(struct gang_explained *x, const struct unit *unit, int 
 #define RULES_OF_A_LOOK 512
 #define PODS_OF_A_LOOK  16
 
-static int64_t rules_price(const struct shape *shape)
+static int64_t rules_price(const struct signature *signature)
 {
-    return (int64_t)(shape->base / RULES_OF_A_LOOK);
+    return (int64_t)(signature->base / RULES_OF_A_LOOK);
 }
 
 /* Its needs and its rules about nodes; the rules of volumes are at the end of the key. */
-static int64_t shape_price(const struct shape *shape)
+static int64_t shape_price(const struct signature *signature)
 {
-    size_t rules = strlen(shape->key) / RULES_OF_A_LOOK;
-    return (int64_t)(1 + shape->n_needs / NEEDS_OF_A_LOOK + rules);
+    size_t rules = strlen(signature->key) / RULES_OF_A_LOOK;
+    return (int64_t)(1 + signature->n_needs / NEEDS_OF_A_LOOK + rules);
 }
 
 /* Rules between pods are compared with each pod on the node, from both sides. */
-static int64_t pods_price(const struct shape *shape, const struct node *node)
+static int64_t pods_price(const struct signature *signature, const struct node *node)
 {
     int64_t price = 0;
-    if (shape->ports || shape->apart || shape->spread)
-        price = rules_price(shape) * (int64_t)(node->n_pods + node->n_slots);
-    if (node->n_apart)
+    if (signature->ports || signature->anti_affinity || signature->spread)
+        price = rules_price(signature) * (int64_t)(node->n_pods + node->n_slots);
+    if (node->n_anti_affinity)
         list_for_each (pod, &node->pods, struct pod, in_node)
-            price += pod->shape->apart ? rules_price(pod->shape) : 0;
+            price += pod->signature->anti_affinity ? rules_price(pod->signature) : 0;
     return price;
 }
 
 /* Before the first look each spread is counted on all nodes; what plans have counted is kept. */
-static int64_t spreads_price(const struct gang_core *core, const struct shape *shape)
+static int64_t spreads_price(const struct gang_core *core, const struct signature *signature)
 {
-    const struct gang_pod_facts *who = shape->crowd ? NULL : shape_sample(shape);
+    const struct gang_pod_facts *who = signature->pod_counts ? NULL : signature_sample(signature);
     size_t looks = core->n_ids + map_count(&core->pods) / PODS_OF_A_LOOK;
-    return who ? rules_price(shape) * (int64_t)(who->n_spreads * looks) : 0;
+    return who ? rules_price(signature) * (int64_t)(who->n_spreads * looks) : 0;
 }
 
-/* ---- what nodes say to members of one shape ---- */
+/* ---- what nodes say to members of one signature ---- */
 
 /* A kind of members, and the nodes that were looked at for it: those with smaller numbers. */
 struct kind {
-    struct shape *shape;
+    struct signature *signature;
     int64_t price; /* of a look, without the pods on the node */
     size_t end;
 };
@@ -103,23 +103,23 @@ struct sum {
     int64_t free, largest;
 };
 
-struct look {
+struct node_scan {
     const struct gang_core *core;
     const struct gang *gang;
-    struct shape *shape;
+    struct signature *signature;
     struct rules rules;
     struct reach reach;
     struct sum *sums; /* by need */
     int64_t fit;
-    int64_t left; /* of LOOKS_MAX, for all shapes */
+    int64_t left; /* of LOOKS_MAX, for all signatures */
 };
 
-/* How many pods of the shape fit beside what is there. */
-static int64_t fit_on(struct look *l, const struct node *node)
+/* How many pods of the signature fit beside what is there. */
+static int64_t fit_on(struct node_scan *l, const struct node *node)
 {
-    int64_t fit = l->shape->alone ? 1 : INT32_MAX;
-    for (size_t k = 0; k < l->shape->n_needs; k++) {
-        const struct need *need = &l->shape->needs[k];
+    int64_t fit = l->signature->alone ? 1 : INT32_MAX;
+    for (size_t k = 0; k < l->signature->n_needs; k++) {
+        const struct need *need = &l->signature->needs[k];
         struct sum *sum = &l->sums[k];
         int64_t room = node_room(node, need->resource, &l->reach), left = room < 0 ? 0 : room;
         int64_t n = left / need->amount;
@@ -131,49 +131,51 @@ static int64_t fit_on(struct look *l, const struct node *node)
     return fit;
 }
 
-/* How many pods of the shape an empty node holds. */
-static int64_t holds_empty(const struct node *node, const struct shape *shape)
+/* How many pods of the signature an empty node holds. */
+static int64_t holds_empty(const struct node *node, const struct signature *signature)
 {
-    int64_t fit = shape->alone ? 1 : INT32_MAX;
-    for (size_t i = 0; i < shape->n_needs; i++) {
-        int64_t n =
-            amount_of(&node->allocatable, shape->needs[i].resource) / shape->needs[i].amount;
+    int64_t fit = signature->alone ? 1 : INT32_MAX;
+    for (size_t i = 0; i < signature->n_needs; i++) {
+        int64_t n = amount_of(&node->allocatable, signature->needs[i].resource) /
+                    signature->needs[i].amount;
         fit = n < fit ? n : fit;
     }
     return fit;
 }
 
-static void look_at_node(struct look *l, const struct node *node, struct gang_explained_shape *s)
+static void look_at_node(struct node_scan *l, const struct node *node,
+                         struct gang_explained_signature *s)
 {
     s->nodes++;
-    const char *no = shape_refusal(l->shape, node);
-    s->volumes += no == shape_volume_refusal;
+    const char *no = signature_refusal(l->signature, node);
+    s->volumes += no == signature_volume_refusal;
     if (no)
         return;
     s->passing++;
-    s->able += holds_empty(node, l->shape) > 0;
-    int misfit = node_misfit(node, l->shape, &l->reach);
+    s->able += holds_empty(node, l->signature) > 0;
+    int misfit = node_misfit(node, l->signature, &l->reach);
     bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
-    bool refused = evidence_refuses(l->core, l->gang, l->shape, node);
+    bool refused = node_is_infeasible(l->core, l->gang, l->signature, node);
     int64_t fit = fit_on(l, node);
     s->ports += misfit == -2;
     s->roomy += misfit == -1;
     s->between += between;
     s->refused += misfit == -1 && refused;
     struct reach all = l->reach;
-    all.heeds = false;
-    s->kept += misfit >= 0 && l->reach.heeds && node_misfit(node, l->shape, &all) == -1;
+    all.respects_earmark = false;
+    s->earmarked +=
+        misfit >= 0 && l->reach.respects_earmark && node_misfit(node, l->signature, &all) == -1;
     l->fit += refused || misfit == -2 || between ? 0 : fit;
 }
 
 /* The need that is met for the fewest; between equals the device, which is the scarce thing. */
-static const struct need *scarcest(const struct look *l)
+static const struct need *scarcest(const struct node_scan *l)
 {
     const struct need *found = NULL;
     int64_t least = 0;
-    for (size_t k = 0; k < l->shape->n_needs; k++) {
-        const struct need *need = &l->shape->needs[k];
-        bool device = (int)need->resource == l->shape->device;
+    for (size_t k = 0; k < l->signature->n_needs; k++) {
+        const struct need *need = &l->signature->needs[k];
+        bool device = (int)need->resource == l->signature->device;
         int64_t fit = l->sums[k].fit;
         if (found && (fit > least || (fit == least && !device)))
             continue;
@@ -184,10 +186,10 @@ static const struct need *scarcest(const struct look *l)
 }
 
 /* What is short is what the pods that fit by it alone are too few of. */
-static void name_short(const struct look *l, struct gang_explained_shape *s)
+static void name_short(const struct node_scan *l, struct gang_explained_signature *s)
 {
     const struct need *need = scarcest(l);
-    const struct sum *sum = need ? &l->sums[need - l->shape->needs] : NULL;
+    const struct sum *sum = need ? &l->sums[need - l->signature->needs] : NULL;
     if (!s->passing || !sum || sum->fit >= s->pods)
         return;
     s->resource = l->core->resources.names[need->resource];
@@ -196,19 +198,20 @@ static void name_short(const struct look *l, struct gang_explained_shape *s)
     s->largest = sum->largest;
 }
 
-static void look_at_nodes(struct look *l, struct kind *kind, struct gang_explained_shape *s)
+static void look_at_nodes(struct node_scan *l, struct kind *kind,
+                          struct gang_explained_signature *s)
 {
-    l->shape = kind->shape;
-    cleanup_free struct sum *sums = xcalloc(l->shape->n_needs, sizeof *sums);
+    l->signature = kind->signature;
+    cleanup_free struct sum *sums = xcalloc(l->signature->n_needs, sizeof *sums);
     l->sums = sums;
-    l->rules = rules_for(l->core, l->shape);
+    l->rules = rules_for(l->core, l->signature);
     l->fit = 0;
-    l->left -= spreads_price(l->core, l->shape);
+    l->left -= spreads_price(l->core, l->signature);
     for (; kind->end < l->core->n_ids; kind->end++) {
         const struct node *node = l->core->by_id[kind->end];
         if (!node || !node->facts)
             continue;
-        l->left -= kind->price + pods_price(l->shape, node);
+        l->left -= kind->price + pods_price(l->signature, node);
         if ((s->partly = l->left < 0))
             break;
         look_at_node(l, node, s);
@@ -226,24 +229,24 @@ static int shape_index(const struct gang_core *core, struct gang_explained *x, s
                        const struct pod *pod)
 {
     int64_t looks = 0;
-    for (size_t i = 0; i < x->n_shapes; i++) {
-        if (kinds[i].shape == pod->shape)
+    for (size_t i = 0; i < x->n_signatures; i++) {
+        if (kinds[i].signature == pod->signature)
             return (int)i;
         looks += kinds[i].price * (int64_t)core->n_ids;
     }
-    if (x->n_shapes == SHAPES_MAX || looks >= LOOKS_MAX)
+    if (x->n_signatures == SHAPES_MAX || looks >= LOOKS_MAX)
         return -1;
-    kinds[x->n_shapes] = (struct kind){pod->shape, shape_price(pod->shape), 0};
-    x->shapes[x->n_shapes].sample = pod->facts;
-    x->shapes[x->n_shapes].beyond = pod_beyond_model(core, pod);
-    return (int)x->n_shapes++;
+    kinds[x->n_signatures] = (struct kind){pod->signature, shape_price(pod->signature), 0};
+    x->signatures[x->n_signatures].sample = pod->facts;
+    x->signatures[x->n_signatures].beyond = pod_beyond_predicates(core, pod);
+    return (int)x->n_signatures++;
 }
 
-static void explain_shapes(const struct gang_core *core, const struct group *group,
-                           struct gang_explained *x, struct kind *kinds)
+static void explain_signatures(const struct gang_core *core, const struct group *group,
+                               struct gang_explained *x, struct kind *kinds)
 {
     const struct gang *gang = group->gang;
-    struct look l = {
+    struct node_scan l = {
         .core = core, .gang = gang, .reach = gang_reach(core, gang), .left = LOOKS_MAX};
     x->pods = xcalloc(PODS_MAX, sizeof *x->pods);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -253,10 +256,10 @@ static void explain_shapes(const struct gang_core *core, const struct group *gro
         if (x->n_pods < PODS_MAX)
             x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
         if (i >= 0)
-            x->shapes[i].pods++;
+            x->signatures[i].pods++;
     }
-    for (size_t i = 0; i < x->n_shapes; i++)
-        look_at_nodes(&l, &kinds[i], &x->shapes[i]);
+    for (size_t i = 0; i < x->n_signatures; i++)
+        look_at_nodes(&l, &kinds[i], &x->signatures[i]);
 }
 
 /* ---- who holds what is short ---- */
@@ -286,7 +289,7 @@ static struct gang_explained_holder *holder_of(struct holders *h, struct gang *g
 static void add_holders(struct holders *h, const struct node *node, uint32_t resource)
 {
     list_for_each (pod, &node->pods, struct pod, in_node) {
-        int64_t amount = shape_need(pod->shape, resource);
+        int64_t amount = signature_need(pod->signature, resource);
         if (!amount)
             continue;
         struct gang_explained_holder *holder = holder_of(h, pod->gang, pod);
@@ -294,7 +297,7 @@ static void add_holders(struct holders *h, const struct node *node, uint32_t res
         holder->pods++;
     }
     list_for_each (slot, &node->slots, struct slot, in_node) {
-        int64_t amount = shape_need(slot->shape, resource);
+        int64_t amount = signature_need(slot->signature, resource);
         if (!amount)
             continue;
         struct gang_explained_holder *holder = holder_of(h, slot->gang, NULL);
@@ -343,7 +346,7 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
 {
     struct holders h = {0};
     for (size_t i = 0; i < kind->end && !x->partly; i++)
-        if (core->by_id[i] && !shape_refusal(kind->shape, core->by_id[i])) {
+        if (core->by_id[i] && !signature_refusal(kind->signature, core->by_id[i])) {
             x->partly = h.looked_at >= HOLDINGS_MAX;
             if (!x->partly)
                 add_holders(&h, core->by_id[i], resource);
@@ -362,10 +365,10 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
 static int worst_shape(const struct gang_explained *x)
 {
     int worst = -1;
-    for (size_t i = 0; i < x->n_shapes; i++) {
-        int lack = x->shapes[i].pods - x->shapes[i].fit;
-        if (x->shapes[i].resource &&
-            (worst < 0 || lack > x->shapes[worst].pods - x->shapes[worst].fit))
+    for (size_t i = 0; i < x->n_signatures; i++) {
+        int lack = x->signatures[i].pods - x->signatures[i].fit;
+        if (x->signatures[i].resource &&
+            (worst < 0 || lack > x->signatures[worst].pods - x->signatures[worst].fit))
             worst = (int)i;
     }
     return worst;
@@ -388,8 +391,8 @@ static const struct node *best_kind(const struct gang_core *core, const struct k
     *ret_holds = 0;
     for (size_t i = 0; i < kind->end; i++) {
         const struct node *node = core->by_id[i];
-        bool passes = node && node->facts && !shape_refusal(kind->shape, node);
-        int64_t holds = passes ? holds_empty(node, kind->shape) : 0;
+        bool passes = node && node->facts && !signature_refusal(kind->signature, node);
+        int64_t holds = passes ? holds_empty(node, kind->signature) : 0;
         if (holds && is_better_kind(node, holds, best, *ret_holds)) {
             *ret_holds = holds;
             best = node;
@@ -407,7 +410,7 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
     if (!what_if_begin(&w, core, gang))
         return;
     const struct node *like = best_kind(core, &kinds[worst], &holds);
-    int64_t lack = x->shapes[worst].pods - x->shapes[worst].fit;
+    int64_t lack = x->signatures[worst].pods - x->signatures[worst].fit;
     int64_t least = like ? (lack + holds - 1) / holds : 0;
     if (like)
         x->more_nodes = what_if_nodes(&w, like, least > 0 ? (int)least : 1);
@@ -446,26 +449,27 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
     gang_count(core, gang);
     *ret = (struct gang_explained){
         .waiting = count_waiting(core),
-        .keeper = core->keeper ? &core->keeper->head->ref : NULL,
-        .keeps = core->keeper == gang,
-        .heeds = gang_heeds(core, gang),
+        .earmark_gang = core->earmark_gang ? &core->earmark_gang->head->ref : NULL,
+        .has_earmark = core->earmark_gang == gang,
+        .respects_earmark = gang_respects_earmark(core, gang),
         .express = core->config.express,
         .express_doubt = express_doubt(core, gang),
-        .express_closed = gang_model_doubt(core, gang),
+        .express_closed = gang_parity_doubt(core, gang),
         .attempt_until = due(gang, TIMER_ATTEMPT),
         .backoff_until = due(gang, TIMER_BACKOFF),
         .hold_until = due(gang, TIMER_HOLD),
-        .evidence_until = due(gang, TIMER_EVIDENCE),
+        .infeasible_until = due(gang, TIMER_INFEASIBLE),
         .units = xcalloc(UNITS_MAX, sizeof *ret->units),
-        .shapes = xcalloc(SHAPES_MAX, sizeof *ret->shapes),
+        .signatures = xcalloc(SHAPES_MAX, sizeof *ret->signatures),
     };
     for (int p = 0; p < PREDICATE_MAX; p++)
         ret->mismatches += core->stats.mismatches[p];
     explain_unit(ret, gang->root, 0);
-    explain_shapes(core, group, ret, kinds);
+    explain_signatures(core, group, ret, kinds);
     int worst = worst_shape(ret);
     if (worst >= 0) {
-        explain_holders(core, ret, &kinds[worst], resource_find(core, ret->shapes[worst].resource));
+        explain_holders(core, ret, &kinds[worst],
+                        resource_find(core, ret->signatures[worst].resource));
         explain_help(core, gang, ret, worst, kinds);
     }
     return true;
@@ -474,7 +478,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
 void gang_explained_done(struct gang_explained *x)
 {
     free(x->units);
-    free(x->shapes);
+    free(x->signatures);
     free(x->pods);
     free(x->holders);
 }

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gang/step/gang_invariants.h"
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/podgroup/quorum.h"
 
-static char *happenings(uint32_t happened)
+static char *happenings(uint32_t triggered)
 {
     struct buf b = BUF_INIT;
-    for (int h = 0; h < HAPPENING_MAX; h++)
-        if (happened >> h & 1)
-            buf_printf(&b, "%s%s", b.len ? "; " : "", gang_happening_name((enum gang_happening)h));
+    for (int h = 0; h < TRIGGER_MAX; h++)
+        if (triggered >> h & 1)
+            buf_printf(&b, "%s%s", b.len ? "; " : "", gang_trigger_name((enum gang_trigger)h));
     return b.len ? buf_steal(&b) : xstrdup("nothing");
 }
 
 static int check_transition(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     if (gang->marks.step != core->steps || core->stopping ||
-        gang_table_allows(gang->marks.began, gang->marks.happened, gang->state))
+        gang_table_allows(gang->marks.began, gang->marks.triggered, gang->state))
         return 0;
-    cleanup_free char *what = happenings(gang->marks.happened);
+    cleanup_free char *what = happenings(gang->marks.triggered);
     return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s, and what happened to it: %s",
                    gang->head->key, gang_state_name(gang->marks.began),
                    gang_state_name(gang->state), what);
@@ -28,7 +28,7 @@ static int check_reserved(const struct gang_core *core, const struct gang *gang,
 {
     (void)core;
     bool may = gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING ||
-               gang->state == GANG_PLACED || gang->state == GANG_RECOVERING;
+               gang->state == GANG_SCHEDULED || gang->state == GANG_RECOVERING;
     if (may || !gang->n_slots)
         return 0;
     return err_set(err, ERR_INTERNAL, "I4: gang %s is %s and reserves %d slots", gang->head->key,
@@ -68,7 +68,7 @@ static bool is_refused(const struct gang *gang)
 static int check_whole(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     const struct tally *t = &gang->root->t;
-    if (!core->synced || core->stopping || gang->ever_placed || !t->bound || is_refused(gang) ||
+    if (!core->synced || core->stopping || gang->ever_scheduled || !t->bound || is_refused(gang) ||
         gang->state == GANG_RECOVERING || gang->state == GANG_COMMITTING ||
         unit_lacks(gang->root, STAGE_BOUND) <= 0)
         return 0;
@@ -84,8 +84,8 @@ static bool has_what_it_says(const struct gang_core *core, const struct gang *ga
         return unit_lacks(gang->root, STAGE_PLANNED) <= 0;
     case GANG_COMMITTING:
         return t->binding > 0 || core->stopping;
-    case GANG_PLACED:
-        return gang->ever_placed || unit_lacks(gang->root, STAGE_BOUND) <= 0 || core->stopping;
+    case GANG_SCHEDULED:
+        return gang->ever_scheduled || unit_lacks(gang->root, STAGE_BOUND) <= 0 || core->stopping;
     case GANG_DONE:
         return t->succeeded == t->members || core->stopping;
     default:

@@ -12,7 +12,7 @@
 #ifndef MUSTER_GANG_STEP_GANG_INVARIANTS_H
 #define MUSTER_GANG_STEP_GANG_INVARIANTS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* After gang_count(). 0: it holds; else -1 and what does not in err. */
 int gang_invariant_check(const struct gang_core *core, const struct gang *gang,

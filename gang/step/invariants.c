@@ -4,15 +4,15 @@
  */
 #include <inttypes.h>
 
-#include "gang/cluster/call_quota.h"
+#include "gang/cluster/class_labels.h"
+#include "gang/cluster/hold_quota.h"
 #include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
-#include "gang/cluster/node_labels.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/nominated_room.h"
 #include "gang/cluster/resources.h"
 #include "gang/lifecycle/gate_lifting.h"
-#include "gang/podgroup/order.h"
+#include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/quorum.h"
 #include "gang/step/gang_invariants.h"
 
@@ -24,11 +24,13 @@ static int check_sums(const struct gang_core *core, const struct node *node, str
             continue;
         int64_t used = 0, reserved = 0;
         list_for_each (pod, &node->pods, struct pod, in_node)
-            for (size_t i = 0; node_counts(node, r) && i < pod->shape->n_needs; i++)
-                used += pod->shape->needs[i].resource == r ? pod->shape->needs[i].amount : 0;
+            for (size_t i = 0; node_counts(node, r) && i < pod->signature->n_needs; i++)
+                used +=
+                    pod->signature->needs[i].resource == r ? pod->signature->needs[i].amount : 0;
         list_for_each (slot, &node->slots, struct slot, in_node)
-            for (size_t i = 0; i < slot->shape->n_needs; i++)
-                reserved += slot->shape->needs[i].resource == r ? slot->shape->needs[i].amount : 0;
+            for (size_t i = 0; i < slot->signature->n_needs; i++)
+                reserved +=
+                    slot->signature->needs[i].resource == r ? slot->signature->needs[i].amount : 0;
         if (used != amount_of(&node->used, r) || reserved != amount_of(&node->reserved, r))
             return err_set(err, ERR_INTERNAL,
                            "node %s: %s used %" PRId64 " reserved %" PRId64
@@ -57,17 +59,17 @@ static int check_resources(const struct gang_core *core, struct err *err)
     cleanup_free size_t *users = xcalloc(core->resources.n + 1, sizeof *users);
     for (uint32_t r = 0; r < RES_FIRST_OTHER; r++)
         users[r] = 1; /* for good */
-    map_for_each (e, &core->shapes) {
-        const struct shape *shape = e->value;
-        for (size_t i = 0; i < shape->n_needs; i++)
-            users[shape->needs[i].resource]++;
+    map_for_each (e, &core->signatures) {
+        const struct signature *signature = e->value;
+        for (size_t i = 0; i < signature->n_needs; i++)
+            users[signature->needs[i].resource]++;
     }
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         count_names(users, &node->allocatable);
         count_names(users, &node->used);
         count_names(users, &node->reserved);
-        count_names(users, &node->kept);
+        count_names(users, &node->earmarked);
     }
     for (uint32_t r = 0; r < core->resources.n; r++)
         if ((core->resources.names[r] != NULL) != (users[r] > 0) ||
@@ -79,15 +81,15 @@ static int check_resources(const struct gang_core *core, struct err *err)
 
 static int check_apart(const struct node *node, struct err *err)
 {
-    size_t apart = 0;
+    size_t anti_affinity = 0;
     list_for_each (pod, &node->pods, struct pod, in_node)
-        apart += pod->shape->apart;
+        anti_affinity += pod->signature->anti_affinity;
     list_for_each (slot, &node->slots, struct slot, in_node)
-        apart += slot->shape->apart;
-    if (apart != node->n_apart)
+        anti_affinity += slot->signature->anti_affinity;
+    if (anti_affinity != node->n_anti_affinity)
         return err_set(err, ERR_INTERNAL,
                        "node %s: %zu pods and slots with anti-affinity, counted as %zu", node->name,
-                       apart, node->n_apart);
+                       anti_affinity, node->n_anti_affinity);
     return 0;
 }
 
@@ -112,7 +114,7 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
         slots++;
         const struct pod *pod = slot->pod;
         if (pod ? pod->slot != slot || pod->gang != gang || pod->node || pod->unit != slot->unit
-                : !gang->hoping)
+                : !gang->expecting)
             return err_set(err, ERR_INTERNAL, "gang %s: a slot without its member",
                            gang->head->key);
     }
@@ -198,8 +200,9 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     map_for_each (e, &core->nodes)
         if (check_sums(core, e->value, err) < 0 || check_apart(e->value, err) < 0)
             return -1;
-    if (check_resources(core, err) < 0 || told_check(core, err) < 0 ||
-        classes_check(core, err) < 0 || order_check(core, err) < 0 || promise_check(core, err) < 0)
+    if (check_resources(core, err) < 0 || class_labels_check(core, err) < 0 ||
+        classes_check(core, err) < 0 || order_check(core, err) < 0 ||
+        nominated_room_check(core, err) < 0)
         return -1;
     size_t members = 0;
     list_for_each (gang, &core->gangs, struct gang, in_core) {
@@ -219,7 +222,7 @@ int gang_core_check(const struct gang_core *core, struct err *err)
     if (members)
         return err_set(err, ERR_INTERNAL, "%zu members counted beyond those there are", members);
     return check_gates(core, err) < 0 || check_unseen(core, err) < 0 ||
-                   check_batch(core, err) < 0 || holds_check(core, err) < 0
+                   check_batch(core, err) < 0 || hold_quota_check(core, err) < 0
                ? -1
                : check_calls(core, err);
 }

@@ -8,10 +8,10 @@
  * resources shown. What is counted and ranked holds until the next step, for all pages that come
  * before it.
  */
-#include "gang/cluster/objects.h"
-#include "gang/podgroup/pod_groups.h"
+#include "gang/cluster/lookup.h"
+#include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
-#include "gang/step/view.h"
+#include "gang/step/gang_view.h"
 
 /* Members counted for one page. */
 #define PAGE_WORK 20000
@@ -91,7 +91,7 @@ static void end_page(struct picks *p, size_t shown, struct gang_page *page)
 static void rank_once(struct gang_core *core)
 {
     if (core->ranked != core->steps)
-        rank_waiting(core);
+        gang_view_rank(core);
     core->ranked = core->steps;
 }
 

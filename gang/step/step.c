@@ -2,38 +2,38 @@
 /*
  * step.c - the step: facts in, timers, planning, answers, and what there is to tell.
  */
-#include "gang/cluster/call_quota.h"
+#include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/effects.h"
+#include "gang/cluster/filter_results.h"
+#include "gang/cluster/hold_quota.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/node_classes.h"
-#include "gang/cluster/node_labels.h"
 #include "gang/cluster/nodes.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/passed_nodes.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/pod_labels.h"
 #include "gang/cluster/pods.h"
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signature_changes.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
-#include "gang/cluster/watches.h"
+#include "gang/cluster/watch_lag.h"
 #include "gang/lifecycle/binding_results.h"
 #include "gang/lifecycle/commit.h"
 #include "gang/lifecycle/commit_batch.h"
+#include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/gate_lifting.h"
-#include "gang/lifecycle/model_check.h"
-#include "gang/lifecycle/plan_turn.h"
+#include "gang/lifecycle/plan_pass.h"
 #include "gang/lifecycle/pod_update.h"
-#include "gang/lifecycle/refused_unasked.h"
-#include "gang/lifecycle/review.h"
+#include "gang/lifecycle/predicate_parity.h"
+#include "gang/lifecycle/reconcile.h"
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/status_and_events.h"
-#include "gang/plan/candidates.h"
-#include "gang/plan/displace.h"
-#include "gang/plan/plan.h"
-#include "gang/podgroup/order.h"
-#include "gang/podgroup/pod_groups.h"
+#include "gang/plan/displaced_slots.h"
+#include "gang/plan/node_scan.h"
+#include "gang/plan/plan_gang.h"
+#include "gang/podgroup/gang_order.h"
+#include "gang/podgroup/podgroups.h"
 #include "gang/step/gang_invariants.h"
 #include "gang/verb/verbs.h"
 
@@ -65,20 +65,20 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->open);
     list_init(&core->touched);
     list_init(&core->touched_later);
-    list_init(&core->noted);
+    list_init(&core->order_changed);
     list_init(&core->unsettled);
-    list_init(&core->starved);
+    list_init(&core->blocked);
     list_init(&core->wake.woken);
     list_init(&core->wake.unasked);
-    list_init(&core->marks.moved);
-    list_init(&core->bare);
-    list_init(&core->kept);
-    list_init(&core->marks.doubted);
+    list_init(&core->marks.reclassify);
+    list_init(&core->empty_classes);
+    list_init(&core->earmarked);
+    list_init(&core->marks.recheck_slots);
     list_init(&core->wake.sent);
-    list_init(&core->passing);
-    list_init(&core->marks.shunning);
-    list_init(&core->lone);
-    list_init(&core->spaces.stale);
+    list_init(&core->filter_results);
+    list_init(&core->marks.wide_anti_affinity);
+    list_init(&core->ungrouped_gated);
+    list_init(&core->rule_labels.stale);
     core->labels.gen = 1;
     core->due.wake.kind = TIMER_WAKE;
     core->due.steer.kind = TIMER_STEER;
@@ -105,23 +105,23 @@ struct gang_core *gang_core_free(struct gang_core *core)
     map_done(&core->pods);
     map_done(&core->names);
     map_done(&core->nodes);
-    map_done(&core->shapes);
-    map_done(&core->verdicts);
+    map_done(&core->signatures);
+    map_done(&core->rule_results);
     map_done(&core->offered);
     classes_done(core);
     order_done(core);
-    told_done(core);
+    class_labels_done(core);
     claims_done(core);
-    labels_done(core);
+    rule_labels_done(core);
     map_done(&core->hosts);
     map_done(&core->calls);
-    holders_done(core);
+    hold_quota_done(core);
     resources_done(core);
     for (size_t i = 0; i < core->config.n_scheduler_names; i++)
         free(core->scheduler_names[i]);
     free(core->scheduler_names);
     free(core->by_id);
-    model_done(core);
+    parity_done(core);
     gang_invariants_done(core);
     heap_done(&core->timers);
     effects_done(&core->fx);
@@ -133,46 +133,46 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
 {
     switch (ev->kind) {
     case GANG_EV_NODE_SET:
-        take_node(core, STEAL(ev->node));
+        on_node_set(core, STEAL(ev->node));
         break;
     case GANG_EV_NODE_GONE:
-        take_node_gone(core, ev->gone.name);
+        on_node_gone(core, ev->gone.name);
         break;
     case GANG_EV_POD_SET:
-        take_pod(core, STEAL(ev->pod));
+        on_pod_set(core, STEAL(ev->pod));
         break;
     case GANG_EV_POD_GONE: {
         struct pod *pod = pod_by_name(core, ev->gone.ns, ev->gone.name);
         if (pod)
-            take_pod_gone(core, pod);
+            on_pod_gone(core, pod);
         break;
     }
     case GANG_EV_GROUP_SET:
-        take_group(core, STEAL(ev->group));
+        on_podgroup_set(core, STEAL(ev->group));
         break;
     case GANG_EV_GROUP_GONE:
-        take_group_gone(core, &ev->gone);
+        on_podgroup_gone(core, &ev->gone);
         break;
     case GANG_EV_CLASS_SET:
-        take_class(core, STEAL(ev->class));
+        on_priority_class_set(core, STEAL(ev->class));
         break;
     case GANG_EV_CLASS_GONE:
-        take_class_gone(core, ev->gone.name);
+        on_priority_class_gone(core, ev->gone.name);
         break;
     case GANG_EV_CLAIM_SET:
-        take_claim(core, STEAL(ev->claim));
+        on_claim_set(core, STEAL(ev->claim));
         break;
     case GANG_EV_CLAIM_GONE:
-        take_claim_gone(core, &ev->gone);
+        on_claim_gone(core, &ev->gone);
         break;
     case GANG_EV_SYNCED:
         core->synced = true;
         core->synced_at = core->now;
-        passing_synced(core);
+        filter_results_synced(core);
         map_for_each (e, &core->pods)
-            nomination_note(core, e->value); /* nodes may have come after pods */
+            nomination_update(core, e->value); /* nodes may have come after pods */
         list_for_each (gang, &core->gangs, struct gang, in_core) {
-            happened(core, gang, HAPPENING_RESTART);
+            triggered(core, gang, TRIGGER_RESTART);
             gang_touch(core, gang);
         }
         break;
@@ -194,7 +194,7 @@ static void take_fact(struct gang_core *core, struct gang_event *ev)
     default: /* calls are answered later, TICK only moves the time */
         break;
     }
-    slots_settle(core);
+    displaced_slots_settle(core);
 }
 
 static void fire_timers(struct gang_core *core)
@@ -215,10 +215,10 @@ static void fire_timers(struct gang_core *core)
             batch_timer_fired(core);
         else if (t->kind == TIMER_GATE)
             gate_timer_fired(core, t->owner);
-        else if (t->kind == TIMER_NUDGE)
-            nudge_timer_fired(core, t->owner);
-        else if (t->kind == TIMER_OVERLOOKED)
-            overlook_end(core, t->owner);
+        else if (t->kind == TIMER_WAKE_WRITE)
+            wake_write_timer_fired(core, t->owner);
+        else if (t->kind == TIMER_REJECTED_EARLY)
+            early_rejection_end(core, t->owner);
         else
             pod_timer_fired(core, t->owner, t->kind);
     }
@@ -226,16 +226,16 @@ static void fire_timers(struct gang_core *core)
 
 /*
  * Reviews and plans until nothing changes any more. It ends: planning that fails leaves nothing to
- * retry, and planning that succeeds is followed by one review that finds the plan in order.
+ * retry, and planning that succeeds is followed by one reconcile that finds the plan in order.
  */
 static void decide(struct gang_core *core)
 {
     if (!core->synced || core->stopping)
         return;
-    while (review_touched(core))
+    while (reconcile_touched(core))
         plan_pass(core);
     plan_pass(core);
-    review_touched(core);
+    reconcile_touched(core);
 }
 
 /* A bind whose caller went away in the same batch: it was dead before it was heard. */
@@ -250,7 +250,7 @@ static bool closed_already(const struct gang_event *events, size_t n, uint64_t i
 /* A pod that nobody knew before the call may make its gang whole. */
 static void step_filter(struct gang_core *core, struct gang_event *ev)
 {
-    struct pod *pod = hear_filter(core, ev);
+    struct pod *pod = filter_learn(core, ev);
     if (!pod)
         return;
     if (pod->gang && pod->gang->marks.stale)
@@ -291,11 +291,11 @@ static void tell(struct gang_core *core)
     while ((gang = touched_take(core)) != NULL) {
         if (gang_sweep(core, gang) || !core->synced)
             continue;
-        bool left = plan_is_left(core, gang); /* how it stands is not known yet */
+        bool left = plan_is_deferred(core, gang); /* how it stands is not known yet */
         if (left)
             touched_later(core, gang);
         else
-            tell_status(core, gang);
+            emit_status(core, gang);
         gang_invariants_live(core, gang, /* counted= */ !left && !gang->over);
         gates_of(core, gang);
     }
@@ -308,27 +308,27 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
     effects_begin(core);
     core->now = now;
     core->steps++;
-    work_begin(core);
+    scan_budget_begin(core);
     for (size_t i = 0; i < n_events; i++)
         take_fact(core, &events[i]);
     fire_timers(core);
-    labels_sweep(core);
-    labels_settle(core);
-    slots_settle(core);
+    rule_labels_sweep(core);
+    rule_labels_settle(core);
+    displaced_slots_settle(core);
     decide(core);
     answer_calls(core, events, n_events);
-    labels_settle(core);
-    slots_settle(core);
+    rule_labels_settle(core);
+    displaced_slots_settle(core);
     decide(core);
     if (core->synced && !core->stopping) {
-        wake_starved(core);
+        wake_blocked(core);
         steer_unasked(core);
-        gates_of_lone(core);
+        gates_of_ungrouped(core);
     }
     tell(core);
     order_settle(core);
     nodes_sweep(core);
-    told_sweep(core);
+    class_labels_sweep(core);
     classes_sweep(core);
     *ret_n = core->fx.n;
     return core->fx.items;
@@ -345,7 +345,7 @@ bool gang_core_synced(const struct gang_core *core)
     return core->synced;
 }
 
-bool gang_core_plans_left(const struct gang_core *core)
+bool gang_core_plans_deferred(const struct gang_core *core)
 {
-    return core->plans_left;
+    return core->plans_deferred;
 }

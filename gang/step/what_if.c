@@ -36,7 +36,7 @@ static bool has_room(struct what_if *w, struct trial *t)
 {
     struct shortage shortage;
     int64_t before = w->core->work;
-    bool room = place_what_if(t, w->gang, &shortage);
+    bool room = place_in_trial(t, w->gang, &shortage);
     w->looks -= w->core->work - before;
     return room;
 }

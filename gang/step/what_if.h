@@ -11,7 +11,7 @@
 #ifndef MUSTER_GANG_STEP_WHAT_IF_H
 #define MUSTER_GANG_STEP_WHAT_IF_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 struct what_if {
     struct gang_core *core;

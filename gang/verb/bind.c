@@ -4,23 +4,23 @@
  */
 #include "gang/verb/verbs.h"
 
-#include "gang/cluster/call_quota.h"
 #include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/filter_results.h"
 #include "gang/cluster/held_calls.h"
+#include "gang/cluster/hold_quota.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/passed_nodes.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/lifecycle/commit.h"
 #include "gang/lifecycle/commit_batch.h"
 #include "gang/lifecycle/express_lane.h"
-#include "gang/plan/displace.h"
+#include "gang/node_predicates.h"
+#include "gang/plan/displaced_slots.h"
 #include "gang/podgroup/quorum.h"
-#include "gang/predicates.h"
 
 /* ---- which calls may be taken ---- */
 
@@ -30,9 +30,9 @@ static const char *unfit(struct gang_core *core, struct pod *pod, const struct n
 {
     if (pod->facts->invalid || node->facts->invalid)
         return NULL;
-    const char *words = shape_refusal(pod->shape, node);
+    const char *words = signature_refusal(pod->signature, node);
     enum gang_predicate rule = PREDICATE_NONE;
-    if (words && words != shape_volume_refusal)
+    if (words && words != signature_volume_refusal)
         words = gang_node_refusal_but(pod->facts, node->facts, core->config.rules_off, &rule);
     return words ? reason_rule(core, pod->facts, node->name, rule, words) : NULL;
 }
@@ -60,13 +60,13 @@ static const char *bind_refusal(struct gang_core *core, struct pod *pod, const s
     if (why)
         return reason_call(core, why, pod->gang, pod->facts, NULL);
     if (pod->gang)
-        happened(core, pod->gang, HAPPENING_AT_BIND);
+        triggered(core, pod->gang, TRIGGER_AT_BIND);
     if (!node->facts)
         return reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, node->name);
     bool again = pod->held && pod->held_node == node->id;
-    if (!again && !has_passed(core, pod, node)) {
+    if (!again && !filter_result_has(core, pod, node)) {
         core->stats.binds_not_passed++;
-        return reason_call(core, REASON_NOT_PASSED, pod->gang, pod->facts, node->name);
+        return reason_call(core, REASON_NOT_FILTERED, pod->gang, pod->facts, node->name);
     }
     const char *no = unfit(core, pod, node);
     core->stats.binds_unfit += no != NULL;
@@ -78,14 +78,14 @@ static const char *bind_refusal(struct gang_core *core, struct pod *pod, const s
 static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
 {
     struct gang *gang = pod->gang;
-    open_call(core, pod, id);
+    call_open(core, pod, id);
     core->stats.holds++;
     core->last_hold = core->now;
     hold_begin(pod);
     if (pod->facts->has_pvc &&
         !claims_bound(pod)) /* its volumes were prepared for that node before this call */
         claims_pin(pod, pod->slot->node);
-    place_taken(core, gang);
+    hold_quota_taken(core, gang);
     if (gang->n_held == 1)
         timer_set(core, &gang->timers[TIMER_HOLD], core->now + core->config.hold);
     commit_for_room(core);
@@ -96,12 +96,13 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
  * place among the held. */
 static bool may_hold(struct gang_core *core, struct pod *pod)
 {
-    hold_as_if(pod, true);
+    hold_in_trial(pod, true);
     bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0 ||
                      (core->config.express && !express_doubt(core, pod->gang));
-    hold_as_if(pod, false);
-    int lacks = completes || pod->gang->places ? 0 : gang_lacks(core, pod->gang, STAGE_AT_BIND);
-    return completes || places_book(core, pod->gang, lacks);
+    hold_in_trial(pod, false);
+    int lacks =
+        completes || pod->gang->booked_holds ? 0 : gang_lacks(core, pod->gang, STAGE_AT_BIND);
+    return completes || hold_quota_book(core, pod->gang, lacks);
 }
 
 static void bind_one(struct gang_core *core, struct pod *pod, struct node *node, uint64_t id)
@@ -111,11 +112,11 @@ static void bind_one(struct gang_core *core, struct pod *pod, struct node *node,
                  reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, node->name));
         return;
     }
-    if (express_collides(core, node, pod) || !node_make_room(core, node, pod)) {
+    if (express_collides(core, node, pod) || !node_displace_for(core, node, pod)) {
         reply_id(core, id, reason_call(core, REASON_NO_ROOM, pod->gang, pod->facts, node->name));
         return;
     }
-    open_call(core, pod, id);
+    call_open(core, pod, id);
     begin_binding(core, pod, node);
 }
 
@@ -127,7 +128,7 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     bool in_place = pod->slot && pod->slot->node == node;
     if (in_place && (placed || gang->state == GANG_COMMITTING)) {
-        open_call(core, pod, id);
+        call_open(core, pod, id);
         begin_binding(core, pod, node);
     } else if (in_place && !may_hold(core, pod)) {
         reply_id(core, id, reason_call(core, REASON_TOO_MANY_HOLDS, gang, pod->facts, NULL));
@@ -148,7 +149,7 @@ static void bind_again(struct gang_core *core, struct pod *pod, uint64_t id)
     if (pod->charge == CHARGE_ASSIGNED)
         reply_id(core, id, "");
     else {
-        open_call(core, pod, id);
+        call_open(core, pod, id);
         timer_set(core, pod_timer(pod, TIMER_CALL), core->now + core->config.hold);
     }
 }
@@ -184,7 +185,7 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
     if (pod->call)
         reply_bind(core, pod,
                    reason_call(core, REASON_HOLD_SUPERSEDED, pod->gang, pod->facts, NULL));
-    passing_narrow(core, pod, node);
+    filter_result_narrow(core, pod, node);
     if (pod->node)
         bind_again(core, pod, ev->id);
     else if (pod->gang)

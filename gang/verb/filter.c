@@ -7,34 +7,34 @@
  */
 #include "gang/verb/verbs.h"
 
+#include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/dirty_nodes.h"
 #include "gang/cluster/effects.h"
+#include "gang/cluster/filter_results.h"
 #include "gang/cluster/held_calls.h"
-#include "gang/cluster/inter_pod.h"
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/ledger.h"
-#include "gang/cluster/nominate.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominations.h"
 #include "gang/cluster/offered_nodes.h"
-#include "gang/cluster/passed_nodes.h"
-#include "gang/cluster/pod_signature.h"
 #include "gang/cluster/refusal_text.h"
 #include "gang/cluster/reservations.h"
+#include "gang/cluster/signatures.h"
 #include "gang/cluster/volume_claims.h"
 #include "gang/facts.h"
+#include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/express_lane.h"
-#include "gang/lifecycle/model_check.h"
 #include "gang/lifecycle/pod_update.h"
-#include "gang/lifecycle/refused_unasked.h"
+#include "gang/lifecycle/predicate_parity.h"
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement.h"
+#include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/infeasible_nodes.h"
-#include "gang/podgroup/kept_room.h"
 #include "gang/podgroup/quorum.h"
 
 /* ---- building the reply ---- */
@@ -63,7 +63,7 @@ static void reply_one(struct gang_core *core, const struct gang_event *ev, uint3
 static void pod_has_no_node(struct gang_core *core, struct pod *pod)
 {
     if (!pod->node)
-        shunning_end(pod);
+        wide_anti_affinity_end(pod);
     pod_refuse(core, pod);
     on_its_way(pod, false);
 }
@@ -106,11 +106,12 @@ static bool says_it_again(struct gang_core *core, const struct gang_event *ev,
                           const struct pod *pod)
 {
     enum gang_reason_code code = reason_code_for_pod(pod->gang);
-    if (code != REASON_NOT_ENOUGH_RESOURCES || pod->told != code || !pod->facts->short_of ||
-        ev->n_names > AGAIN_NODES)
+    if (code != REASON_NOT_ENOUGH_RESOURCES || pod->emitted_reason != code ||
+        !pod->facts->short_of || ev->n_names > AGAIN_NODES)
         return false;
     int32_t priority = pod->facts->priority;
-    list_for_each (other, &core->passing, struct pod, in_passing) /* on some node, soon */
+    list_for_each (other, &core->filter_results, struct pod,
+                   in_filter_results) /* on some node, soon */
         if (other->facts->priority < priority)
             return false;
     for (size_t i = 0; i < ev->n_names; i++) {
@@ -152,7 +153,7 @@ static int offered_at(const struct gang_core *core, const struct node *node)
 }
 
 /*
- * A slot of the same shape on an offered node, expected or of a sibling that is not on its way
+ * A slot of the same signature on an offered node, expected or of a sibling that is not on its way
  * yet: swap. A sibling that is nominated there is nominated anew, which is a write: one that is not
  * is taken first.
  */
@@ -161,7 +162,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
         const struct pod *other = slot->pod;
         bool free_to_swap =
-            slot->shape == pod->shape && other != pod &&
+            slot->signature == pod->signature && other != pod &&
             (other ? !other->sent && !other->held && !other->pinned : slot->unit == pod->unit) &&
             (nominated || !other || !other->nominated);
         int at = free_to_swap ? offered_at(core, slot->node) : -1;
@@ -187,16 +188,17 @@ static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_
     struct reach reach = gang_reach(core, pod->gang);
     for (size_t i = 0; i < ev->n_names; i++) {
         struct node *node = node_by_name(core, ev->names[i]);
-        if (node && node_misfit(node, pod->shape, &reach) == -1 &&
-            !shape_refusal(pod->shape, node) &&
-            !slots_keep_away(node, pod->facts, pod->slot, &reach) &&
-            !express_collides(core, node, pod) && (!best || node_better(pod->shape, node, best)))
+        if (node && node_misfit(node, pod->signature, &reach) == -1 &&
+            !signature_refusal(pod->signature, node) &&
+            !slot_anti_affinity_conflict(node, pod->facts, pod->slot, &reach) &&
+            !express_collides(core, node, pod) &&
+            (!best || node_better(pod->signature, node, best)))
             best = node;
     }
     if (!best)
         return -1;
     slot_release(core, pod->slot, REASON_SLOT_MOVED);
-    slot_fill(core, slot_add(core, pod->gang, pod->unit, pod->shape, best), pod);
+    slot_fill(core, slot_add(core, pod->gang, pod->unit, pod->signature, best), pod);
     core->stats.slots_moved++;
     return offered_at(core, best);
 }
@@ -234,16 +236,16 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
 {
     struct gang *gang = pod->gang;
     const struct node *node = pod->slot->node;
-    happened(core, gang, HAPPENING_REFUSED);
+    triggered(core, gang, TRIGGER_REFUSED);
     if (is_extra(core, gang, pod))
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     else
         plan_drop(core, gang, REASON_SLOT_MOVED);
     /* After the release: what it freed is no news about the nodes not offered here. */
     if (whole)
-        evidence_add(core, gang, pod->shape, ev->names, ev->n_names, node);
+        infeasible_nodes_add(core, gang, pod->signature, ev->names, ev->n_names, node);
     else
-        evidence_add_node(core, gang, pod->shape, node);
+        infeasible_node_add(core, gang, pod->signature, node);
     gang_plan_again(gang);
     gang_touch(core, gang);
 }
@@ -286,7 +288,7 @@ static void vouch(struct gang_core *core, const struct pod *pod, const struct ga
         return;
     look_up_names(core, ev);
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
-        if (slot->shape != pod->shape)
+        if (slot->signature != pod->signature)
             continue;
         if (offered_at(core, slot->node) >= 0)
             slot_vouch(slot, true);
@@ -308,7 +310,7 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
     if (at >= 0) {
         pod_reject(core, pod, false);
         on_its_way(pod, true);
-        passing_to(core, pod, pod->slot->node);
+        filter_result_one(core, pod, pod->slot->node);
         reply_one(core, ev, (uint32_t)at);
         return;
     }
@@ -326,21 +328,21 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
                                const struct node *node, const struct reach *reach)
 {
-    if (!node || (!node->n_slots && !reach->heeds))
+    if (!node || (!node->n_slots && !reach->respects_earmark))
         return NULL;
-    const struct slot *slot = slots_keep_away(node, pod->facts, NULL, reach);
-    if (!slot && node_takes(node, pod->shape, 0, reach))
+    const struct slot *slot = slot_anti_affinity_conflict(node, pod->facts, NULL, reach);
+    if (!slot && node_takes(node, pod->signature, 0, reach))
         return NULL;
     struct reach reserved = *reach;
-    reserved.heeds = false;
-    if (slot || !node_takes(node, pod->shape, 0, &reserved)) {
+    reserved.respects_earmark = false;
+    if (slot || !node_takes(node, pod->signature, 0, &reserved)) {
         if (!node->n_slots)
             return NULL; /* the scheduler knows better what is assigned there */
         if (!slot)
             slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
         return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
     }
-    return reason_call(core, REASON_BEHIND, core->keeper, pod->facts, NULL);
+    return reason_call(core, REASON_BEHIND, core->earmark_gang, pod->facts, NULL);
 }
 
 /* The offered nodes where the pod has room. Its nomination is where kube-scheduler has made room
@@ -367,9 +369,9 @@ static void judge_nodes(struct gang_core *core, const struct pod *pod, const str
 static void filter_ordinary(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct reach reach = pod_reach(core, pod);
-    if (!core->n_slots && !reach.heeds) {
+    if (!core->n_slots && !reach.respects_earmark) {
         reply(core, ev)->pass_all = true;
-        passing_offered(core, pod, ev, NULL, ev->n_names);
+        filter_result_offered(core, pod, ev, NULL, ev->n_names);
         return;
     }
     struct gang_filter_reply judged;
@@ -382,10 +384,10 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     *reply(core, ev) = judged;
     if (judged.n_passed == 0) {
         pod_refuse(core, pod);
-        starve(core, pod);
+        block_pod(core, pod);
     } else {
-        starve_end(pod);
-        passing_offered(core, pod, ev, judged.passed, judged.n_passed);
+        unblock_pod(pod);
+        filter_result_offered(core, pod, ev, judged.passed, judged.n_passed);
     }
 }
 
@@ -397,7 +399,7 @@ static void filter_later(struct gang_core *core, struct pod *pod, const struct g
         return;
     }
     reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
-    gang_capped(pod->gang, true); /* review.c sees to it that it is woken */
+    gang_capped(pod->gang, true); /* reconcile.c sees to it that it is woken */
 }
 
 /* ---- filter ---- */
@@ -417,7 +419,7 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
         }
-        struct pod *learnt = learn_pod(core, STEAL(ev->pod));
+        struct pod *learnt = pod_learn(core, STEAL(ev->pod));
         if (!learnt)
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
         return learnt;
@@ -440,7 +442,7 @@ static void filter_bound(struct gang_core *core, struct pod *pod, const struct g
     int at = pod->node ? index_of(ev, pod->node->name) : -1;
     if (at >= 0) {
         if (pod->charge == CHARGE_BINDING) /* else its charge says all */
-            passing_to(core, pod, pod->node);
+            filter_result_one(core, pod, pod->node);
         reply_one(core, ev, (uint32_t)at);
     } else if (pod->charge == CHARGE_BINDING) { /* it may still be refused: it is asked for again */
         reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
@@ -455,7 +457,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
                           const char *nominated)
 {
     struct gang *gang = pod->gang;
-    happened(core, gang, HAPPENING_FILTERED);
+    triggered(core, gang, TRIGGER_FILTERED);
     if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
         reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
     bool placed = passes_singly(gang);
@@ -473,7 +475,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
         reply_full(core, ev, pod);
     } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
-        pod_told(pod, gang->pod_text.code);
+        pod_reason_emitted(pod, gang->pod_text.code);
     }
 }
 
@@ -483,7 +485,7 @@ static const char *nominated_in(const struct pod *pod, const struct gang_event *
     return ev->pod ? ev->pod->nominated : pod->facts->nominated;
 }
 
-struct pod *hear_filter(struct gang_core *core, struct gang_event *ev)
+struct pod *filter_learn(struct gang_core *core, struct gang_event *ev)
 {
     if (!core->synced || core->stopping) {
         reply_error(core, ev,
@@ -495,14 +497,14 @@ struct pod *hear_filter(struct gang_core *core, struct gang_event *ev)
     if (!pod)
         return NULL;
     woken_end(pod);
-    nudge_end(core, pod);
-    passing_end(core, pod);
+    wake_write_over(core, pod);
+    filter_result_end(core, pod);
     if (pod->node || pod_is_finished(pod)) {
         filter_bound(core, pod, ev);
         return NULL;
     }
-    overlook_asked(core, pod);
-    model_check(core, pod, ev, nominated_in(pod, ev));
+    early_rejection_asked(core, pod);
+    parity_check(core, pod, ev, nominated_in(pod, ev));
     return pod;
 }
 

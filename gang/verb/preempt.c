@@ -5,8 +5,8 @@
 #include "gang/verb/verbs.h"
 
 #include "gang/cluster/effects.h"
-#include "gang/cluster/nominated_pods.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominated_room.h"
 
 /* Whether a preemption there would free room for the pod: not where it would be a gang's. Members
  * on their way are pods to kube-scheduler, which it may take for victims. */
@@ -14,8 +14,8 @@ static bool may_preempt(const struct gang_core *core, const struct node *node,
                         const struct gang_pod_facts *facts)
 {
     const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
-    bool heeds = core->keeper && facts->priority <= core->keeper->priority;
-    if (node && heeds && node->kept.n)
+    bool respects_earmark = core->earmark_gang && facts->priority <= core->earmark_gang->priority;
+    if (node && respects_earmark && node->earmarked.n)
         return false;
     if (node)
         list_for_each (slot, &node->slots, struct slot, in_node)
@@ -40,8 +40,8 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
             kept[n++] = (uint32_t)i;
     struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
     if (pod) {
-        nominated_by_kube(pod);
-        promise_note(core, pod);
+        nominated_by_scheduler(pod);
+        nominated_room_update(core, pod);
     }
     e->preempt.id = ev->id;
     e->preempt.kept = kept;

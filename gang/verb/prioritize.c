@@ -5,20 +5,20 @@
 #include "gang/verb/verbs.h"
 
 #include "gang/cluster/effects.h"
-#include "gang/cluster/objects.h"
-#include "gang/cluster/pod_signature.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/signatures.h"
 
 /* 10 for the fullest node, measured in what is scarce for the pod. */
-static uint8_t score(const struct node *node, const struct shape *shape)
+static uint8_t score(const struct node *node, const struct signature *signature)
 {
     if (!node)
         return 0;
-    if (shape->device < 0)
+    if (signature->device < 0)
         return node->devices ? 0 : 10;
-    int64_t all = amount_of(&node->allocatable, (uint32_t)shape->device);
-    int64_t used = amount_of(&node->used, (uint32_t)shape->device) +
-                   amount_of(&node->reserved, (uint32_t)shape->device);
+    int64_t all = amount_of(&node->allocatable, (uint32_t)signature->device);
+    int64_t used = amount_of(&node->used, (uint32_t)signature->device) +
+                   amount_of(&node->reserved, (uint32_t)signature->device);
     if (all <= 0 || used < 0)
         return 0;
     return used >= all ? 10 : (uint8_t)(10.0 * (double)used / (double)all);
@@ -32,9 +32,9 @@ void answer_prioritize(struct gang_core *core, const struct gang_event *ev)
     e->prioritize.scores = scores;
     e->prioritize.n = core->synced && !core->stopping ? ev->n_names : 0;
     const struct pod *known = ev->pod_is_known ? pod_by_uid(core, ev->pod->uid) : NULL;
-    struct shape *own = known ? NULL : shape_of(core, ev->pod);
+    struct signature *own = known ? NULL : signature_of(core, ev->pod);
     for (size_t i = 0; i < ev->n_names; i++)
-        scores[i] = score(node_by_name(core, ev->names[i]), known ? known->shape : own);
+        scores[i] = score(node_by_name(core, ev->names[i]), known ? known->signature : own);
     if (own)
-        shape_unref(core, own);
+        signature_unref(core, own);
 }

@@ -8,11 +8,11 @@
 #ifndef MUSTER_GANG_VERB_VERBS_H
 #define MUSTER_GANG_VERB_VERBS_H
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 
 /* What a filter call tells; the step then brings its gang up to date. NULL: the call is answered.
  */
-struct pod *hear_filter(struct gang_core *core, struct gang_event *ev);
+struct pod *filter_learn(struct gang_core *core, struct gang_event *ev);
 void answer_filter(struct gang_core *core, struct pod *pod, const struct gang_event *ev);
 void answer_prioritize(struct gang_core *core, const struct gang_event *ev);
 void answer_preempt(struct gang_core *core, const struct gang_event *ev);

@@ -236,7 +236,7 @@ void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct 
     f->declared->uid = xstrdup("");
 }
 
-struct gang_class_facts *decode_class(const json_t *class, struct err *err)
+struct gang_priority_class_facts *decode_class(const json_t *class, struct err *err)
 {
     struct decoded_metadata meta;
     int64_t value = 0;
@@ -246,7 +246,7 @@ struct gang_class_facts *decode_class(const json_t *class, struct err *err)
         err_wrap(err, "PriorityClass %s", meta.name);
         return NULL;
     }
-    struct gang_class_facts *f = gang_class_facts_new();
+    struct gang_priority_class_facts *f = gang_priority_class_facts_new();
     f->name = xstrdup(meta.name);
     f->value = (int32_t)value;
     return f;

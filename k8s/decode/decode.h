@@ -37,6 +37,6 @@ struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why,
 struct gang_group_facts *decode_group_part(const struct dialect *dialect, const json_t *group,
                                            const struct err *why, struct err *err);
 
-struct gang_class_facts *decode_class(const json_t *class, struct err *err);
+struct gang_priority_class_facts *decode_class(const json_t *class, struct err *err);
 
 #endif

@@ -9,7 +9,7 @@
  * some namespaces. Of a pod whose rules exceed a bound (gang/bounds.h) none is read: each node
  * would be held against each of them.
  */
-#include "gang/rules.h"
+#include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode_internal.h"
 
 /* ---- selectors ---- */
@@ -154,9 +154,9 @@ static void shun(const json_t *json, struct gang_pod_facts *f)
     struct err err;
     int how;
     decode_beyond(f, "anti-affinity that is not over hosts");
-    if (f->n_shuns == 0)
-        f->shuns = xcalloc(BOUND_APART, sizeof *f->shuns);
-    struct gang_selector *s = &f->shuns[f->n_shuns++];
+    if (f->n_wide_anti_affinity == 0)
+        f->wide_anti_affinity = xcalloc(BOUND_APART, sizeof *f->wide_anti_affinity);
+    struct gang_selector *s = &f->wide_anti_affinity[f->n_wide_anti_affinity++];
     decode_apart(json, &f->labels, s, &how, &err); /* it was read once already */
     s->all_namespaces |= json_object_get(json, "namespaceSelector") != NULL;
 }
@@ -170,8 +170,8 @@ static void shun_all(const json_t *list, struct gang_pod_facts *f)
         wide = json_array_size(json_object_get(json, "namespaces")) > 0 ||
                json_object_get(json, "namespaceSelector") != NULL;
     }
-    f->shuns = xcalloc(1, sizeof *f->shuns);
-    f->shuns[f->n_shuns++].all_namespaces = wide;
+    f->wide_anti_affinity = xcalloc(1, sizeof *f->wide_anti_affinity);
+    f->wide_anti_affinity[f->n_wide_anti_affinity++].all_namespaces = wide;
 }
 
 int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err)
@@ -188,15 +188,15 @@ int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct er
             shun_all(list, f);
         return 0;
     }
-    f->apart = xcalloc(json_array_size(list), sizeof *f->apart);
+    f->anti_affinity = xcalloc(json_array_size(list), sizeof *f->anti_affinity);
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *json = json_array_get(list, i);
-        struct gang_selector *s = &f->apart[f->n_apart++];
+        struct gang_selector *s = &f->anti_affinity[f->n_anti_affinity++];
         int how = SELECTS_NOBODY;
         int r = decode_apart(json, &f->labels, s, &how, err);
         if (r < 0 || how < PARTLY) {
             gang_selector_done(s);
-            f->n_apart--;
+            f->n_anti_affinity--;
         }
         if (r < 0)
             return err_wrap(err, "required pod anti-affinity[%zu]", i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "k8s/dialect/dialect_common.h"
 
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "k8s/encoding/field.h"
 
 static const char *not_empty(const char *s)
@@ -124,7 +124,7 @@ bool dialect_succeeded(const struct gang_status *status)
 
 const char *dialect_phase(const struct dialect_phases *phases, const struct gang_status *status)
 {
-    if (status->state == GANG_PLACED && dialect_runs(status))
+    if (status->state == GANG_SCHEDULED && dialect_runs(status))
         return phases->running;
     if (status->state == GANG_DONE && dialect_succeeded(status))
         return phases->finished;
@@ -250,7 +250,7 @@ void draft_condition_clear(struct status_draft *d, const char *type, const char 
 
 void draft_scheduled(struct status_draft *d, const struct gang_status *status)
 {
-    bool scheduled = status->state == GANG_PLACED || status->state == GANG_DONE;
+    bool scheduled = status->state == GANG_SCHEDULED || status->state == GANG_DONE;
     const char *reason = gang_reason_name(status->reason);
     if (!*reason)
         reason = scheduled ? "Scheduled" : gang_state_name(status->state);

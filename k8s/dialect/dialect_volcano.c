@@ -167,7 +167,7 @@ static const struct {
 } volcano_states[GANG_STATE_MAX] = {
     [GANG_ASSEMBLING] = {"Inqueue", true}, [GANG_WAITING] = {"Pending", true},
     [GANG_PLANNED] = {"Inqueue", false},   [GANG_COMMITTING] = {"Inqueue", false},
-    [GANG_PLACED] = {"Running", false},    [GANG_RECOVERING] = {"Inqueue", true},
+    [GANG_SCHEDULED] = {"Running", false}, [GANG_RECOVERING] = {"Inqueue", true},
     [GANG_BACKED_OFF] = {"Pending", true}, [GANG_DONE] = {"Completed", false},
 };
 
@@ -210,7 +210,7 @@ static json_t *volcano_status(const struct gang_status *s, const struct dialect_
         draft_condition_clear(&d, "Scheduled", reason);
         cleanup_free char *words = status_words(s);
         draft_condition(&d, "Unschedulable", true, reason, words);
-    } else if (s->state == GANG_PLACED || s->state == GANG_DONE) {
+    } else if (s->state == GANG_SCHEDULED || s->state == GANG_DONE) {
         draft_condition_clear(&d, "Unschedulable", "Scheduled");
         draft_condition(&d, "Scheduled", true, VOLCANO_READY, "");
     } else {

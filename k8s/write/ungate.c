@@ -155,7 +155,7 @@ static bool has_gate(const json_t *pod)
     return false;
 }
 
-static void take_pod(struct run *run, const json_t *pod)
+static void on_pod_set(struct run *run, const json_t *pod)
 {
     const char *ns = field_peek(pod, "metadata", "namespace", NULL);
     const char *name = field_peek(pod, "metadata", "name", NULL);
@@ -217,7 +217,7 @@ static void list_done(void *arg, const struct client_reply *reply)
     }
     size_t i;
     const json_t *pod;
-    json_array_foreach(json_object_get(page, "items"), i, pod) take_pod(run, pod);
+    json_array_foreach(json_object_get(page, "items"), i, pod) on_pod_set(run, pod);
     const char *next = field_peek(page, "metadata", "continue", NULL);
     free(run->next);
     run->next = next && *next ? xstrdup(next) : NULL;

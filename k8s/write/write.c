@@ -8,9 +8,10 @@
 static void send(struct flight *f)
 {
     static void (*const senders[GANG_EFFECT_MAX])(struct flight * f) = {
-        [GANG_BIND] = bind_send,     [GANG_READ_POD] = read_send, [GANG_NOMINATE] = nominate_send,
-        [GANG_UNGATE] = ungate_send, [GANG_EVICT] = evict_send,   [GANG_STATUS] = status_send,
-        [GANG_EVENT] = event_send,   [GANG_TELL] = tell_send,
+        [GANG_BIND] = bind_send,         [GANG_READ_POD] = read_send,
+        [GANG_NOMINATE] = nominate_send, [GANG_UNGATE] = ungate_send,
+        [GANG_EVICT] = evict_send,       [GANG_STATUS] = status_send,
+        [GANG_EVENT] = event_send,       [GANG_PATCH_CONDITION] = tell_send,
     };
     senders[f->order->kind](f);
 }

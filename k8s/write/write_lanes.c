@@ -16,9 +16,10 @@
 /* ---- lanes ---- */
 
 static const enum lane_id lane_of_kind[GANG_EFFECT_MAX] = {
-    [GANG_BIND] = LANE_BIND,     [GANG_READ_POD] = LANE_READ, [GANG_NOMINATE] = LANE_NOMINATE,
-    [GANG_UNGATE] = LANE_UNGATE, [GANG_EVICT] = LANE_EVICT,   [GANG_STATUS] = LANE_STATUS,
-    [GANG_EVENT] = LANE_EVENT,   [GANG_TELL] = LANE_TELL,
+    [GANG_BIND] = LANE_BIND,         [GANG_READ_POD] = LANE_READ,
+    [GANG_NOMINATE] = LANE_NOMINATE, [GANG_UNGATE] = LANE_UNGATE,
+    [GANG_EVICT] = LANE_EVICT,       [GANG_STATUS] = LANE_STATUS,
+    [GANG_EVENT] = LANE_EVENT,       [GANG_PATCH_CONDITION] = LANE_TELL,
 };
 
 static const struct lane lane_defaults[LANE_MAX] = {
@@ -82,7 +83,7 @@ static void enqueue(struct writer *w, struct lane *lane, struct order *o)
 {
     if (is_only_one(o))
         map_set(&w->nominations, o->uid, o);
-    if (o->kind == GANG_TELL)
+    if (o->kind == GANG_PATCH_CONDITION)
         map_set(&w->untold, o->uid, o);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = podgroups_key(&o->ref);
@@ -102,7 +103,7 @@ void order_unlist(struct writer *w, struct order *o)
 {
     if (is_only_one(o))
         map_remove(&w->nominations, o->uid);
-    if (o->kind == GANG_TELL)
+    if (o->kind == GANG_PATCH_CONDITION)
         map_remove(&w->untold, o->uid);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = podgroups_key(&o->ref);
@@ -248,7 +249,7 @@ static bool make_room(struct writer *w, struct order *o)
     struct lane *lane = &w->lanes[lane_of(o)];
     if (lane->queue.n < lane->room)
         return true;
-    bool words = o->kind == GANG_EVENT || o->kind == GANG_STATUS || o->kind == GANG_TELL;
+    bool words = o->kind == GANG_EVENT || o->kind == GANG_STATUS || o->kind == GANG_PATCH_CONDITION;
     struct order *other = lane_order(words ? fair_longest_first(&lane->queue, o->ns)
                                            : fair_longest_last(&lane->queue, o->ns));
     if (!words && strcmp(other->ns, o->ns) == 0)
@@ -267,7 +268,7 @@ void writer_take(struct writer *w, struct order *o)
     if (o->kind == GANG_UNGATE || o->kind == GANG_BIND)
         drop_words(w, o->uid);
     if ((is_only_one(o) && replace_nomination(w, o)) ||
-        (o->kind == GANG_TELL && replace_words(w, o)))
+        (o->kind == GANG_PATCH_CONDITION && replace_words(w, o)))
         return;
     if (o->kind == GANG_STATUS) {
         set_phase(o);

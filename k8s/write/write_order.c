@@ -51,7 +51,7 @@ struct order *order_new(const struct gang_effect *e)
     case GANG_NOMINATE:
     case GANG_UNGATE:
     case GANG_EVICT:
-    case GANG_TELL:
+    case GANG_PATCH_CONDITION:
         o->ns = xstrdup(e->pod.ns);
         o->name = xstrdup(e->pod.name);
         o->uid = xstrdup(e->pod.uid);

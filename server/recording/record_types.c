@@ -190,12 +190,12 @@ static const struct record_field pod_fields[] = {
     BOOL(gang_pod_facts, has_affinity),
     LIST(gang_pod_facts, affinity, n_affinity, &term),
     LIST(gang_pod_facts, tolerations, n_tolerations, &toleration),
-    LIST(gang_pod_facts, apart, n_apart, &selector),
+    LIST(gang_pod_facts, anti_affinity, n_anti_affinity, &selector),
     LIST(gang_pod_facts, spreads, n_spreads, &spread),
     TEXT(gang_pod_facts, inexact),
     TEXT(gang_pod_facts, invalid),
     BOOL(gang_pod_facts, part),
-    LIST(gang_pod_facts, shuns, n_shuns, &selector),
+    LIST(gang_pod_facts, wide_anti_affinity, n_wide_anti_affinity, &selector),
 };
 const struct record_type record_pod = {TYPE(gang_pod_facts, pod_fields)};
 
@@ -232,9 +232,9 @@ static const struct record_field group_fields[] = {
 };
 const struct record_type record_group = {TYPE(gang_group_facts, group_fields)};
 
-static const struct record_field class_fields[] = {MUST(gang_class_facts, name),
-                                                   I32(gang_class_facts, value)};
-const struct record_type record_class = {TYPE(gang_class_facts, class_fields)};
+static const struct record_field class_fields[] = {MUST(gang_priority_class_facts, name),
+                                                   I32(gang_priority_class_facts, value)};
+const struct record_type record_class = {TYPE(gang_priority_class_facts, class_fields)};
 
 static const struct record_field claim_fields[] = {
     MUST(gang_claim_facts, ns),       MUST(gang_claim_facts, name),
@@ -338,7 +338,7 @@ static const struct record_field status_fields[] = {
     TEXT(gang_status, text),
     TEXT(gang_status, help),
     BOOL(gang_status, timed_out),
-    BOOL(gang_status, ever_placed),
+    BOOL(gang_status, ever_scheduled),
     I64(gang_status, min_member),
     I32(gang_status, needed),
     I32(gang_status, members),
@@ -377,7 +377,7 @@ static const struct {
     [GANG_STATUS] = {"status", EFFECT(effect_status_fields)},
     [GANG_EVENT] = {"event", EFFECT(event_fields)},
     [GANG_UNGATE] = {"ungate", EFFECT(effect_pod_fields)},
-    [GANG_TELL] = {"tell", EFFECT(effect_pod_fields)},
+    [GANG_PATCH_CONDITION] = {"tell", EFFECT(effect_pod_fields)},
 };
 
 const struct record_type *record_effect_type(enum gang_effect_kind kind)

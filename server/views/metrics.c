@@ -9,7 +9,7 @@
 
 #include "base/map.h"
 #include "gang/gang.h"
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "k8s/interface/cluster.h"
 #include "server/http/http.h"
 
@@ -210,7 +210,7 @@ static void write_core(const struct gang_core *core, struct buf *out)
         {"muster_hold_timeouts_total", "counter", "Gangs' holds that reached holdSeconds.",
          s.hold_timeouts},
         {"muster_members_overlooked_total", "counter",
-         "Planned members that kube-scheduler refused without asking muster.", s.overlooked},
+         "Planned members that kube-scheduler refused without asking muster.", s.rejected_early},
         {"muster_attempts_timed_out_total", "counter", "Attempts ended by their schedule timeout.",
          s.attempts_timed_out},
         {"muster_wakes_total", "counter", "Waiting pods woken by a write.", s.wakes},
@@ -274,12 +274,12 @@ static void write_happenings(const struct gang_core *core, struct buf *out)
     gang_core_stats(core, &s);
     head(out, "muster_happenings_total", "counter", "What came to gangs, by their state.");
     for (int i = 0; i < GANG_STATE_MAX; i++)
-        for (int h = 0; h < HAPPENING_MAX; h++)
+        for (int h = 0; h < TRIGGER_MAX; h++)
             if (s.cells[i][h])
                 buf_printf(out,
                            "muster_happenings_total{state=\"%s\",happening=\"%s\"} %" PRIu64 "\n",
                            gang_state_name((enum gang_state)i),
-                           gang_happening_name((enum gang_happening)h), s.cells[i][h]);
+                           gang_trigger_name((enum gang_trigger)h), s.cells[i][h]);
 }
 
 /* ---- devices, summed over the nodes ---- */

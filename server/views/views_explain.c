@@ -69,7 +69,7 @@ static void put_units(struct buf *out, const struct gang_explained *x)
     buf_putc(out, ']');
 }
 
-static void put_short(struct buf *out, const struct gang_explained_shape *s)
+static void put_short(struct buf *out, const struct gang_explained_signature *s)
 {
     const struct figure figures[] = {{"each", s->each}, {"free", s->free}, {"largest", s->largest}};
     json_put_key(out, "short");
@@ -79,16 +79,16 @@ static void put_short(struct buf *out, const struct gang_explained_shape *s)
     buf_putc(out, '}');
 }
 
-static void put_shapes(struct buf *out, const struct gang_explained *x)
+static void put_signatures(struct buf *out, const struct gang_explained *x)
 {
     json_put_key(out, "waiting");
     buf_putc(out, '[');
-    for (size_t i = 0; i < x->n_shapes; i++) {
-        const struct gang_explained_shape *s = &x->shapes[i];
+    for (size_t i = 0; i < x->n_signatures; i++) {
+        const struct gang_explained_signature *s = &x->signatures[i];
         const struct figure figures[] = {
             {"pods", s->pods},       {"nodes", s->nodes},     {"passing", s->passing},
             {"able", s->able},       {"room", s->roomy},      {"refused", s->refused},
-            {"kept", s->kept},       {"volumes", s->volumes}, {"ports", s->ports},
+            {"kept", s->earmarked},  {"volumes", s->volumes}, {"ports", s->ports},
             {"between", s->between}, {"fit", s->fit},
         };
         open_element(out);
@@ -147,7 +147,7 @@ static void put_holders(struct buf *out, const struct gang_explained *x)
 static void put_express(struct buf *out, const struct gang_core *core,
                         const struct gang_explained *x)
 {
-    const char *wrong = gang_core_model_wrong(core);
+    const char *wrong = gang_core_parity_difference(core);
     json_put_key(out, "express");
     buf_putc(out, '{');
     json_put_flag(out, "on", x->express && !x->express_closed);
@@ -168,7 +168,7 @@ static void put_places(struct buf *out, const struct gang_explained *x)
     for (size_t i = 0; i < x->n_pods; i++) {
         open_element(out);
         json_put_text(out, "name", x->pods[i].facts->name);
-        json_put_number(out, "waiting", x->pods[i].shape);
+        json_put_number(out, "waiting", x->pods[i].signature);
         if (x->pods[i].pinned)
             json_put_text(out, "pinned", x->pods[i].pinned);
         buf_putc(out, '}');
@@ -188,14 +188,14 @@ void views_explain(struct gang_core *core, const struct history *history,
     put_moment(&clock, "attemptUntil", x.attempt_until);
     put_moment(&clock, "backoffUntil", x.backoff_until);
     put_moment(&clock, "holdUntil", x.hold_until);
-    put_moment(&clock, "refusedUntil", x.evidence_until);
-    if (x.keeper)
-        put_ref(out, "capacityKeptFor", x.keeper);
-    json_put_flag(out, "keptForIt", x.keeps);
-    json_put_flag(out, "keptFromIt", x.heeds);
+    put_moment(&clock, "refusedUntil", x.infeasible_until);
+    if (x.earmark_gang)
+        put_ref(out, "capacityKeptFor", x.earmark_gang);
+    json_put_flag(out, "keptForIt", x.has_earmark);
+    json_put_flag(out, "keptFromIt", x.respects_earmark);
     put_express(out, core, &x);
     put_units(out, &x);
-    put_shapes(out, &x);
+    put_signatures(out, &x);
     put_places(out, &x);
     if (x.held)
         put_holders(out, &x);

@@ -26,7 +26,7 @@
 #include "base/buf.h"
 #include "base/usec.h"
 #include "gang/gang.h"
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "workload/request_sums.h"
 
 #define CLASSES 20 /* of nodes: labels, CPUs, memory */

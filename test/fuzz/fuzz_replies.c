@@ -86,15 +86,15 @@ static void order_all(struct world *w)
 {
     static const struct gang_ref ref = {group, ns, name};
     static const enum gang_effect_kind kinds[] = {GANG_BIND,   GANG_READ_POD, GANG_NOMINATE,
-                                                  GANG_UNGATE, GANG_EVICT,    GANG_TELL};
+                                                  GANG_UNGATE, GANG_EVICT,    GANG_PATCH_CONDITION};
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         struct gang_effect e = {.kind = kinds[i]};
         e.pod.ns = ns;
         e.pod.name = "p";
         e.pod.uid = "u-p";
         e.pod.node = kinds[i] == GANG_READ_POD || kinds[i] == GANG_EVICT ? NULL : "n0";
-        e.pod.text = kinds[i] == GANG_TELL ? "gang ns/g: 1 of 2 members exist" : NULL;
-        e.pod.version = kinds[i] == GANG_TELL ? 3 : 0;
+        e.pod.text = kinds[i] == GANG_PATCH_CONDITION ? "gang ns/g: 1 of 2 members exist" : NULL;
+        e.pod.version = kinds[i] == GANG_PATCH_CONDITION ? 3 : 0;
         order(w, &e);
     }
     struct gang_effect status = {.kind = GANG_STATUS};

@@ -4,7 +4,7 @@
  * NodeSelector}. Whether they match is the same as by the words of Kubernetes' API, read from the
  * JSON.
  */
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "k8s/decode/decode_internal.h"
 #include "test/fuzz/fuzz.h"
 

@@ -178,7 +178,7 @@ static void see(struct world *w, const struct gang_effect *e, const struct gang_
     case GANG_EVICT:
         PUSH(w, evictions, xstrdup(e->pod.name));
         break;
-    case GANG_TELL:
+    case GANG_PATCH_CONDITION:
         PUSH(w, told, xasprintf("%s: %s", e->pod.name, e->pod.text));
         w->told_version = e->pod.version;
         break;
@@ -366,7 +366,7 @@ struct gang_subgroup *world_subgroup(struct gang_group_facts *f, const char *nam
 
 void world_class(struct world *w, const char *name, int value)
 {
-    struct gang_class_facts *f = gang_class_facts_new();
+    struct gang_priority_class_facts *f = gang_priority_class_facts_new();
     f->name = xstrdup(name);
     f->value = value;
     step_one(w, (struct gang_event){.kind = GANG_EV_CLASS_SET, .class = f});

@@ -129,9 +129,9 @@ struct gang_group_facts *facts_group(const struct model *m, int g)
     return f;
 }
 
-struct gang_class_facts *facts_class(const struct model *m, int k)
+struct gang_priority_class_facts *facts_class(const struct model *m, int k)
 {
-    struct gang_class_facts *f = gang_class_facts_new();
+    struct gang_priority_class_facts *f = gang_priority_class_facts_new();
     f->name = xasprintf("k%d", k);
     f->value = op_get(&m->classes[k].spec, A_PRIO, 0);
     return f;
@@ -204,9 +204,10 @@ static void select_label(struct gang_selector *s, const char *key, char *value)
 /* Required anti-affinity over hosts. Takes the value. */
 static void keep_apart(struct gang_pod_facts *f, const char *key, char *value)
 {
-    f->apart = xreallocarray(f->apart, f->n_apart + 1, sizeof *f->apart);
-    f->apart[f->n_apart] = (struct gang_selector){.n_namespaces = 0};
-    select_label(&f->apart[f->n_apart++], key, value);
+    f->anti_affinity =
+        xreallocarray(f->anti_affinity, f->n_anti_affinity + 1, sizeof *f->anti_affinity);
+    f->anti_affinity[f->n_anti_affinity] = (struct gang_selector){.n_namespaces = 0};
+    select_label(&f->anti_affinity[f->n_anti_affinity++], key, value);
 }
 
 static char *app_name(int app)
@@ -219,9 +220,9 @@ static void add_app(struct gang_pod_facts *f, const struct op *spec)
     if (op_has(spec, A_AWAY))
         keep_apart(f, "app", app_name(spec->value[A_AWAY]));
     if (op_has(spec, A_SHUN)) {
-        f->shuns = xcalloc(1, sizeof *f->shuns);
-        f->n_shuns = 1;
-        select_label(&f->shuns[0], "app", app_name(spec->value[A_SHUN]));
+        f->wide_anti_affinity = xcalloc(1, sizeof *f->wide_anti_affinity);
+        f->n_wide_anti_affinity = 1;
+        select_label(&f->wide_anti_affinity[0], "app", app_name(spec->value[A_SHUN]));
     }
     if (op_has(spec, A_SHUN) || op_has(spec, A_FORBID) || op_has(spec, A_USES) ||
         op_has(spec, A_DEVICES))

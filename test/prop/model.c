@@ -38,10 +38,10 @@ static void keep_cells(struct model *m)
     struct gang_stats stats;
     gang_core_stats(m->core, &stats);
     for (int s = 0; s < GANG_STATE_MAX; s++)
-        for (int h = 0; h < HAPPENING_MAX; h++) {
-            if (stats.cells[s][h] && !gang_cell((enum gang_state)s, (enum gang_happening)h)[0])
+        for (int h = 0; h < TRIGGER_MAX; h++) {
+            if (stats.cells[s][h] && !gang_cell((enum gang_state)s, (enum gang_trigger)h)[0])
                 model_fail(m, "table", "\"%s\" came to a gang in state %s, and cannot",
-                           gang_happening_name((enum gang_happening)h),
+                           gang_trigger_name((enum gang_trigger)h),
                            gang_state_name((enum gang_state)s));
             m->totals->cells[s][h] += stats.cells[s][h];
         }
@@ -544,7 +544,7 @@ static void (*const see[])(struct model *, const struct gang_effect *, size_t) =
     [GANG_UNGATE] = see_lifting,
     [GANG_STATUS] = see_nothing,
     [GANG_EVENT] = see_nothing,
-    [GANG_TELL] = see_nothing, /* that it wakes the pod is nothing to rely on */
+    [GANG_PATCH_CONDITION] = see_nothing, /* that it wakes the pod is nothing to rely on */
 };
 
 /* ---- a step ---- */
@@ -643,7 +643,7 @@ void model_step(struct model *m)
         say_queue(m, n);
     for (size_t i = 0; i < n; i++)
         events[i] = m->queue[i].ev;
-    m->closed = gang_core_model_wrong(m->core) != NULL;
+    m->closed = gang_core_parity_difference(m->core) != NULL;
     const struct gang_effect *e = gang_step(m->core, m->now, events, n, &n_effects);
     m->totals->steps++;
     m->totals->effects += n_effects;

@@ -67,20 +67,20 @@ struct pod_truth {
 
     /* kube-scheduler */
     enum sleep sleep;
-    bool asked;         /* muster was asked about it */
-    usec_t asked_at;    /* and when last */
-    bool unschedulable; /* its condition says that it was tried in vain, */
-    bool plain;         /* in kube-scheduler's words alone */
-    enum said said;     /* in which */
-    bool overlooked;    /* so says the core, */
-    int place;          /* or that it has a place: the node, and 1, */
-    usec_t placed_at;   /* since then */
-    bool lifted;        /* its gate was just taken off, and the watch is not late */
-    bool hidden;        /* asleep because nodes were hidden from it: they come back with time */
-    usec_t retry_at;    /* an error: not before this time */
-    int picked;         /* where filter sent it, bind not asked yet; -1 */
-    uint64_t picked_at; /* serial number of that */
-    uint64_t call;      /* its bind call; 0 */
+    bool asked;          /* muster was asked about it */
+    usec_t asked_at;     /* and when last */
+    bool unschedulable;  /* its condition says that it was tried in vain, */
+    bool plain;          /* in kube-scheduler's words alone */
+    enum said said;      /* in which */
+    bool rejected_early; /* so says the core, */
+    int place;           /* or that it has a place: the node, and 1, */
+    usec_t placed_at;    /* since then */
+    bool lifted;         /* its gate was just taken off, and the watch is not late */
+    bool hidden;         /* asleep because nodes were hidden from it: they come back with time */
+    usec_t retry_at;     /* an error: not before this time */
+    int picked;          /* where filter sent it, bind not asked yet; -1 */
+    uint64_t picked_at;  /* serial number of that */
+    uint64_t call;       /* its bind call; 0 */
     int call_node;
     uint32_t let; /* nodes that filter let it through to last, */
     usec_t let_at;
@@ -133,7 +133,7 @@ struct queued {
 struct totals {
     uint64_t runs, ops, events, steps, effects, rebuilds, calms;
     uint64_t kinds[GANG_EV_MAX];
-    uint64_t cells[GANG_STATE_MAX][HAPPENING_MAX]; /* gang/state_table.h */
+    uint64_t cells[GANG_STATE_MAX][TRIGGER_MAX]; /* gang/state_table.h */
 };
 
 struct model {
@@ -214,7 +214,7 @@ int pod_number(const char *uid, int *ret_serial);
 struct gang_node_facts *facts_node(const struct model *m, int n);
 struct gang_group_facts *facts_group(const struct model *m, int g);
 struct gang_pod_facts *facts_pod(const struct model *m, int p);
-struct gang_class_facts *facts_class(const struct model *m, int k);
+struct gang_priority_class_facts *facts_class(const struct model *m, int k);
 struct gang_claim_facts *facts_claim(const struct model *m, int c);
 struct gang_ref facts_ref(int g);
 

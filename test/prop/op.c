@@ -110,7 +110,7 @@ void ops_print(struct buf *b, const struct ops *ops)
 
 void op_help(struct buf *b)
 {
-    static const char *const shape[] = {
+    static const char *const signature[] = {
         [T_FLAG] = "",     [T_NUMBER] = "=N",     [T_TIME] = "=TIME",
         [T_NODE] = "=nN",  [T_GROUP] = "=gN",     [T_CLASS] = "=kN",
         [T_CLAIM] = "=cN", [T_NODES] = "=nN,nM…", [T_GROUPS] = "=gN,gM…",
@@ -121,7 +121,7 @@ void op_help(struct buf *b)
     for (size_t i = 0; i < ARRAY_SIZE(attrs); i++)
         if (attrs[i].key[0])
             buf_printf(b, "  %s%-*s %s\n", attrs[i].key, 19 - (int)strlen(attrs[i].key),
-                       shape[attrs[i].type], attrs[i].help);
+                       signature[attrs[i].type], attrs[i].help);
 }
 
 /* ---- reading ---- */

@@ -218,7 +218,7 @@ void oracle_let(struct model *m, int p, int n, const struct call *call)
 
 /* ---- the express lane ---- */
 
-static bool is_shunned(const struct model *m, int p)
+static bool has_wide_anti_affinity_conflict(const struct model *m, int p)
 {
     const struct op *spec = &m->pods[p].spec;
     for (int i = 0; i < PODS; i++) {
@@ -239,7 +239,7 @@ void oracle_unasked(struct model *m, int p, int n)
         model_fail(m, "express", "p%d: a Binding that nobody asked for", p);
     if (op_has(spec, A_FORBID) || op_has(spec, A_USES) || op_has(spec, A_DEVICES) ||
         op_has(spec, A_SHUN) || op_has(spec, A_BEYOND) ||
-        (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || is_shunned(m, p))
+        (op_has(spec, A_SPREAD) && op_has(spec, A_APP)) || has_wide_anti_affinity_conflict(m, p))
         model_fail(m, "express", "p%d is bound unasked, and where it may go is not known", p);
     if (!t->shown)
         model_fail(m, "express", "p%d is bound unasked, and no watch has shown it", p);
@@ -268,7 +268,7 @@ void oracle_unasked(struct model *m, int p, int n)
 /* A scheduler that says what it means has the rules that muster has. */
 static void check_model(struct model *m)
 {
-    const char *wrong = gang_core_model_wrong(m->core);
+    const char *wrong = gang_core_parity_difference(m->core);
     if (wrong && !m->lies)
         model_fail(m, "model", "%s", wrong);
 }
@@ -280,7 +280,7 @@ static bool fits(const struct ask *ask, int64_t left[NODES][RESOURCES])
 {
     int64_t sum = 0;
     for (int n = 0; n < NODES; n++) {
-        int64_t room = ask->nodes >> n & 1 ? (ask->apart ? 1 : ask->pods) : 0;
+        int64_t room = ask->nodes >> n & 1 ? (ask->anti_affinity ? 1 : ask->pods) : 0;
         for (int r = 0; r < RESOURCES; r++)
             if (ask->need[r] > 0) {
                 int64_t here = left[n][r] > 0 ? left[n][r] / ask->need[r] : 0;
@@ -314,13 +314,14 @@ static uint32_t nodes_for(const struct model *m, int p)
 
 static void ask_for(struct ask *ask, const struct model *m, int p)
 {
-    struct ask one = {.nodes = nodes_for(m, p), .apart = op_has(&m->pods[p].spec, A_APART)};
+    struct ask one = {.nodes = nodes_for(m, p), .anti_affinity = op_has(&m->pods[p].spec, A_APART)};
     pod_needs(&m->pods[p], one.need);
     if (ask->pods++ == 0)
-        *ask = (struct ask){.nodes = one.nodes, .apart = one.apart, .alike = true, .pods = 1};
-    ask->alike = ask->alike && ask->nodes == one.nodes && ask->apart == one.apart;
+        *ask = (struct ask){
+            .nodes = one.nodes, .anti_affinity = one.anti_affinity, .alike = true, .pods = 1};
+    ask->alike = ask->alike && ask->nodes == one.nodes && ask->anti_affinity == one.anti_affinity;
     ask->nodes &= one.nodes;
-    ask->apart |= one.apart;
+    ask->anti_affinity |= one.anti_affinity;
     for (int r = 0; r < RESOURCES; r++) {
         ask->alike = ask->alike && (ask->pods == 1 || ask->need[r] == one.need[r]);
         ask->need[r] = one.need[r] > ask->need[r] ? one.need[r] : ask->need[r];
@@ -402,7 +403,7 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask)
             continue;
         has[p] = committed(m, p);
         bool may = !op_has(&t->spec, A_GATED) && !op_has(&t->spec, A_FOREIGN) &&
-                   !op_has(&t->spec, A_BARRED) && !t->overlooked;
+                   !op_has(&t->spec, A_BARRED) && !t->rejected_early;
         would[p] = has[p] || may;
         bound += has[p];
         free += !has[p] && may;
@@ -493,7 +494,8 @@ struct back oracle_back(const struct model *m, int g)
     struct gang_explained why;
     struct back back = {.pauses = false};
     if (gang_core_explain(m->core, &ref, &why)) {
-        back = (struct back){why.backoff_until > m->now, why.heeds, why.keeper != NULL};
+        back = (struct back){why.backoff_until > m->now, why.respects_earmark,
+                             why.earmark_gang != NULL};
         gang_explained_done(&why);
     }
     free(ref.api_group);
@@ -538,7 +540,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
 {
     struct gangs_seen seen = see_gangs(m);
     check_kinds(m, &seen);
-    if (!seen.any_waits || !nodes_known(m) || gang_core_plans_left(m->core))
+    if (!seen.any_waits || !nodes_known(m) || gang_core_plans_deferred(m->core))
         return;
     int64_t left[NODES][RESOURCES];
     for (int n = 0; n < NODES; n++) {
@@ -559,7 +561,7 @@ static void check_planned(struct model *m, const struct amounts_seen amounts[NOD
         less_promised(m, family, left, mine);
         if (fits(&ask, mine) &&
             (seen.state[g] == GANG_RECOVERING || resources_free(m, family, mine)) &&
-            !oracle_back(m, g).pauses && !oracle_back(m, g).heeds)
+            !oracle_back(m, g).pauses && !oracle_back(m, g).respects_earmark)
             model_fail(m, "I5", "gang g%d is %s, and %d members have room", g,
                        gang_state_name(seen.state[g]), ask.pods);
     }
@@ -600,7 +602,7 @@ void oracle_lifted(struct model *m, int p)
         op_has(&t->spec, A_FOREIGN) || t->dirty == CHANGED || t->shown_group != pod_group(t))
         return;
     struct place seen = oracle_place(m, p);
-    if (seen.node < 0 && seen.state != GANG_PLACED && seen.state != GANG_DONE)
+    if (seen.node < 0 && seen.state != GANG_SCHEDULED && seen.state != GANG_DONE)
         model_fail(m, "gate", "p%d loses its gate without a place, its gang is %s", p,
                    gang_state_name(seen.state));
     uint32_t family = family_of(m, pod_group(t));
@@ -629,37 +631,37 @@ static char *kept_gate(const struct model *m)
 
 /* ---- members that the scheduler refuses unasked ---- */
 
-struct overlooked_seen {
+struct rejected_early_seen {
     bool is[PODS];
     int place[PODS]; /* node of its slot, and 1; 0: none */
 };
 
-static void see_overlooked(void *arg, const struct gang_member_view *v)
+static void see_rejected_early(void *arg, const struct gang_member_view *v)
 {
-    struct overlooked_seen *seen = arg;
+    struct rejected_early_seen *seen = arg;
     int p = atoi(v->facts->name + 1);
     seen->is[p] = strcmp(v->state, "Overlooked") == 0;
     seen->place[p] = v->slot ? atoi(v->slot + 1) + 1 : 0;
 }
 
 /* A member is not overlooked just after the scheduler asked about it in its place. */
-static void check_overlooked(struct model *m)
+static void check_rejected_early(struct model *m)
 {
-    struct overlooked_seen seen = {{false}, {false}};
+    struct rejected_early_seen seen = {{false}, {false}};
     for (int g = 0; g < GROUPS; g++) {
         struct gang_ref ref = facts_ref(g);
-        gang_core_each_member(m->core, &ref, see_overlooked, &seen);
+        gang_core_each_member(m->core, &ref, see_rejected_early, &seen);
         free(ref.api_group);
         free(ref.ns);
         free(ref.name);
     }
     for (int p = 0; p < PODS; p++) {
         struct pod_truth *t = &m->pods[p];
-        if (seen.is[p] && !t->overlooked && t->exists && t->dirty != CHANGED && t->asked &&
+        if (seen.is[p] && !t->rejected_early && t->exists && t->dirty != CHANGED && t->asked &&
             t->asked_at > t->placed_at && m->now < t->asked_at + model_config(m).hold &&
             !op_has(&t->spec, A_BARRED))
             model_fail(m, "overlooked", "p%d is overlooked, muster was asked about it just now", p);
-        t->overlooked = seen.is[p];
+        t->rejected_early = seen.is[p];
         if (seen.place[p] && seen.place[p] != t->place)
             t->placed_at = m->now;
         t->place = seen.place[p];
@@ -702,7 +704,7 @@ void oracle_step(struct model *m)
     if (!gang_core_synced(m->core))
         return;
     check_ledger(m, seen);
-    check_overlooked(m);
+    check_rejected_early(m);
     check_model(m);
     check_whole(m);
     check_planned(m, seen);
@@ -747,7 +749,7 @@ static bool passes_singly(const struct model *m, int p, const struct gangs_seen 
         return true;
     if (op_has(&m->pods[p].spec, A_USES) || !m->groups[g].exists ||
         family_of(m, g) != UINT32_C(1) << g || op_has(&m->groups[g].spec, A_MAX) ||
-        !is_plain(&m->groups[g].spec) || seen->state[g] != GANG_PLACED)
+        !is_plain(&m->groups[g].spec) || seen->state[g] != GANG_SCHEDULED)
         return false;
     bool has[PODS];
     for (int i = 0; i < PODS; i++)
@@ -784,7 +786,7 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
             continue;
         bool placed = false;
         for (uint32_t family = family_of(m, g), h = 0; h < GROUPS; h++)
-            placed |= family >> h & 1 && seen->known[h] && seen->state[h] == GANG_PLACED;
+            placed |= family >> h & 1 && seen->known[h] && seen->state[h] == GANG_SCHEDULED;
         if (!placed && (op_has(spec, A_FORBID) || op_has(spec, A_USES) || has_app_rules(spec) ||
                         op_has(&m->config, A_HOLDS)))
             return true;
@@ -795,7 +797,7 @@ static bool in_vain(const struct model *m, const struct gangs_seen *seen, int bu
 /* Bindings end: done, refused, or given up. */
 static char *unsettled(const struct model *m)
 {
-    if (gang_core_plans_left(m->core))
+    if (gang_core_plans_deferred(m->core))
         return xstrdup("gangs are left to plan");
     for (int p = 0; p < PODS; p++) {
         const struct pod_truth *t = &m->pods[p];
@@ -814,7 +816,7 @@ char *oracle_calm(struct model *m)
     if (open)
         return open;
     int64_t left[NODES][RESOURCES];
-    bool keeper = false;
+    bool earmark_gang = false;
     for (int n = 0; n < NODES; n++) {
         node_left(m, n, left[n]);
         less_kept_for_deleted(m, n, left[n]);
@@ -823,16 +825,16 @@ char *oracle_calm(struct model *m)
         struct ask ask;
         /* With few holds gangs may keep each other from their quorum for ever. */
         struct back back = oracle_back(m, g);
-        keeper |= back.keeper;
-        if (!seen.known[g] || seen.state[g] == GANG_PLACED || op_has(&m->config, A_HOLDS))
+        earmark_gang |= back.earmark_gang;
+        if (!seen.known[g] || seen.state[g] == GANG_SCHEDULED || op_has(&m->config, A_HOLDS))
             continue;
         uint32_t family = family_of(m, g);
         if (oracle_ask(m, family, &ask) && fits(&ask, left) && resources_free(m, family, left) &&
-            !back.heeds && !in_vain(m, &seen, g))
+            !back.respects_earmark && !in_vain(m, &seen, g))
             return xasprintf("gang g%d is %s, and %d members have room", g,
                              gang_state_name(seen.state[g]), ask.pods);
     }
-    for (int p = 0; p < PODS && !keeper && !in_vain(m, &seen, -1); p++) {
+    for (int p = 0; p < PODS && !earmark_gang && !in_vain(m, &seen, -1); p++) {
         if (!plannable(&m->pods[p]) || !passes_singly(m, p, &seen))
             continue;
         int n = room_for(m, p, left);

@@ -75,8 +75,8 @@ struct ask {
     int pods;
     int64_t need[RESOURCES];
     uint32_t nodes;
-    bool apart; /* and no two of them on one */
-    bool alike; /* all of the gang's members ask for just this */
+    bool anti_affinity; /* and no two of them on one */
+    bool alike;         /* all of the gang's members ask for just this */
 };
 /*
  * What the gang lacks to its minimum; false: nothing, too few members, or too involved to say. Of a
@@ -87,9 +87,9 @@ bool oracle_ask(const struct model *m, uint32_t family, struct ask *ask);
 
 /* What the core says of a gang that stands back by rule. */
 struct back {
-    bool pauses; /* it backs off, or gives back for a while what it reserved in vain */
-    bool heeds;  /* what is kept for one that has waited too long is not for it */
-    bool keeper; /* there is such a one */
+    bool pauses;           /* it backs off, or gives back for a while what it reserved in vain */
+    bool respects_earmark; /* what is kept for one that has waited too long is not for it */
+    bool earmark_gang;     /* there is such a one */
 };
 struct back oracle_back(const struct model *m, int g);
 

@@ -43,7 +43,7 @@ struct place oracle_place(const struct model *m, int p)
 
 static bool passes_singly(enum gang_state state)
 {
-    return state == GANG_PLACED || state == GANG_DONE;
+    return state == GANG_SCHEDULED || state == GANG_DONE;
 }
 
 void oracle_passed(struct model *m, int p)
@@ -124,7 +124,7 @@ void oracle_nominations(struct model *m)
         struct place place = oracle_place(m, p);
         bool none = place.node < 0; /* it passes singly, or the next step plans for it */
         if (place.node != t->named &&
-            !(none && (passes_singly(place.state) || gang_core_plans_left(m->core))))
+            !(none && (passes_singly(place.state) || gang_core_plans_deferred(m->core))))
             model_fail(m, "nominated", "p%d is nominated to n%d, its place is on n%d", p, t->named,
                        place.node);
     }

@@ -16,12 +16,12 @@ bool oracle_single(const struct model *m, int p)
     if (pod_group(&m->pods[p]) < 0)
         return !op_has(&m->pods[p].spec, A_BADLINK) || !op_has(&m->pods[p].spec, A_LINK);
     struct place place = oracle_place(m, p);
-    return place.node < 0 && (place.state == GANG_PLACED || place.state == GANG_DONE);
+    return place.node < 0 && (place.state == GANG_SCHEDULED || place.state == GANG_DONE);
 }
 
 /* For all that muster knows kube-scheduler keeps room there for the pod. Sure: it cannot think that
  * this is over, or was never so. */
-static bool is_promised(const struct model *m, int p, int n, bool sure)
+static bool has_nominated_room(const struct model *m, int p, int n, bool sure)
 {
     const struct pod_truth *t = &m->pods[p];
     bool there = t->shown_nominated == n;
@@ -62,7 +62,7 @@ void promised(const struct model *m, int n, int least, bool sure, int64_t ret[RE
         ret[r] = 0;
     for (int p = 0; p < PODS; p++) {
         int64_t need[RESOURCES];
-        if (!is_promised(m, p, n, sure) || priority(&m->pods[p]) < least)
+        if (!has_nominated_room(m, p, n, sure) || priority(&m->pods[p]) < least)
             continue;
         pod_needs(&m->pods[p], need);
         for (int r = 0; r < RESOURCES; r++)
@@ -160,7 +160,7 @@ struct seen {
     int64_t *left;
     const char *node;
     int priority; /* of the pod */
-    int keeper;
+    int earmark_gang;
     const char *name;
     bool counted[PODS]; /* a parent PodGroup shows the members of its children, too */
 };
@@ -209,18 +209,18 @@ static void see_keeper(void *arg, const struct gang_view *v)
 {
     struct seen *s = arg;
     if (strcmp(v->status.ref->name, s->name) == 0)
-        s->keeper = priority_of(s->m, v);
+        s->earmark_gang = priority_of(s->m, v);
 }
 
 /* The priority of the gang that capacity is kept for. */
 static int keeper_priority(const struct model *m)
 {
-    struct seen s = {.m = m, .keeper = INT32_MIN};
+    struct seen s = {.m = m, .earmark_gang = INT32_MIN};
     for (int g = 0; g < GROUPS && !s.name; g++) {
         struct gang_ref ref = facts_ref(g);
         struct gang_explained why;
         if (gang_core_explain(m->core, &ref, &why)) {
-            s.name = why.keeper ? why.keeper->name : NULL;
+            s.name = why.earmark_gang ? why.earmark_gang->name : NULL;
             if (s.name)
                 gang_core_each_gang(m->core, see_keeper, &s);
             gang_explained_done(&why);
@@ -229,7 +229,7 @@ static int keeper_priority(const struct model *m)
         free(ref.ns);
         free(ref.name);
     }
-    return s.keeper;
+    return s.earmark_gang;
 }
 
 void oracle_kept_out(struct model *m, int p, const char *const *names, size_t n_names)

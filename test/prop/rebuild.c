@@ -36,7 +36,7 @@ static void see_gang(void *arg, const struct gang_view *v)
     picture->planned[g] = v->planned;
     picture->bound[g] = v->status.bound;
     picture->members[g] = v->status.members;
-    picture->once[g] = v->status.ever_placed;
+    picture->once[g] = v->status.ever_scheduled;
 }
 
 static void see_member(void *arg, const struct gang_member_view *v)
@@ -149,7 +149,7 @@ static bool in_flight(const struct model *m)
 
 static bool is_final(enum gang_state state)
 {
-    return state == GANG_PLACED || state == GANG_DONE || state == GANG_RECOVERING;
+    return state == GANG_SCHEDULED || state == GANG_DONE || state == GANG_RECOVERING;
 }
 
 /* That the scheduler has prepared a member's volumes for a node is not stored anywhere while they
@@ -169,7 +169,7 @@ static void legal(struct model *m, const struct picture *old, const struct pictu
     for (int g = 0; g < GROUPS; g++)
         quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
                 old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&
-                !oracle_back(m, g).keeper;
+                !oracle_back(m, g).earmark_gang;
     for (int g = 0; g < GROUPS; g++) {
         if (!old->known[g])
             continue;
@@ -208,7 +208,8 @@ static bool asks_no_more(const struct ask *a, const struct ask *b)
     for (int r = 0; r < RESOURCES; r++)
         if (a->need[r] > b->need[r])
             return false;
-    return b->alike && a->pods <= b->pods && (b->nodes & ~a->nodes) == 0 && a->apart <= b->apart;
+    return b->alike && a->pods <= b->pods && (b->nodes & ~a->nodes) == 0 &&
+           a->anti_affinity <= b->anti_affinity;
 }
 
 /* A commit of muster's has bound one of its members, so it may go first for a while; or the
@@ -258,8 +259,8 @@ static void ask_why(struct model *m)
         bool known = gang_core_explain(m->core, &ref, &why);
         if (known) {
             for (size_t i = 0; i < why.n_pods; i++)
-                if (why.pods[i].shape >= (int)why.n_shapes)
-                    model_fail(m, "explain", "g%d: a member of a shape that is not there", g);
+                if (why.pods[i].signature >= (int)why.n_signatures)
+                    model_fail(m, "explain", "g%d: a member of a signature that is not there", g);
             gang_explained_done(&why);
         } else if (m->groups[g].exists) {
             model_fail(m, "explain", "g%d exists and is not known", g);

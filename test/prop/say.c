@@ -94,7 +94,7 @@ static void say_status(struct buf *b, const struct gang_status *s)
                "status of %s (%s): %s %s%s%s \"%s\" \"%s\" min %" PRId64
                " needed %d members %d bound %d running %d succeeded %d failed %d",
                s->ref->name, text(s->uid), gang_state_name(s->state), gang_reason_name(s->reason),
-               s->timed_out ? " timed-out" : "", s->ever_placed ? " placed-once" : "", s->text,
+               s->timed_out ? " timed-out" : "", s->ever_scheduled ? " placed-once" : "", s->text,
                text(s->help), s->min_member, s->needed, s->members, s->bound, s->running,
                s->succeeded, s->failed);
 }
@@ -102,8 +102,8 @@ static void say_status(struct buf *b, const struct gang_status *s)
 void say_effect(struct buf *b, const struct gang_effect *e)
 {
     static const char *const writes[] = {
-        [GANG_BIND] = "BIND",   [GANG_READ_POD] = "read", [GANG_NOMINATE] = "nominate",
-        [GANG_EVICT] = "evict", [GANG_TELL] = "tell",     [GANG_UNGATE] = "ungate",
+        [GANG_BIND] = "BIND",   [GANG_READ_POD] = "read",        [GANG_NOMINATE] = "nominate",
+        [GANG_EVICT] = "evict", [GANG_PATCH_CONDITION] = "tell", [GANG_UNGATE] = "ungate",
     };
     switch (e->kind) {
     case GANG_REPLY_FILTER:

@@ -400,7 +400,7 @@ static int next_picked(const struct model *m, int skip)
 }
 
 /* The call of the pod that is open; for none named, the oldest. */
-static struct call *open_call(struct model *m, const struct op *op)
+static struct call *call_open(struct model *m, const struct op *op)
 {
     int skip = op_get(op, A_SKIP, 0);
     struct call *first = NULL;
@@ -433,7 +433,7 @@ static void send_bind(struct model *m, int p, int n)
 /* The scheduler's client lost the connection and asks again; muster need not have heard of it. */
 static bool bind_again(struct model *m, const struct op *op)
 {
-    struct call *call = open_call(m, op);
+    struct call *call = call_open(m, op);
     if (!call || m->pods[call->pod].call != call->id || m->n_calls == ARRAY_SIZE(m->calls))
         return false;
     chose(m, call->pod);
@@ -460,7 +460,7 @@ static bool do_bind(struct model *m, const struct op *op)
 
 static bool do_close(struct model *m, const struct op *op)
 {
-    struct call *call = open_call(m, op);
+    struct call *call = call_open(m, op);
     if (!call)
         return false;
     chose(m, call->pod);

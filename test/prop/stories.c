@@ -176,7 +176,7 @@ static void draw_fault(struct drawing *d)
 }
 
 /* Members are missing again while they are hoped for, and the attempt is over. */
-static void story_hope(struct drawing *d)
+static void story_expected(struct drawing *d)
 {
     int g = (int)draw(d, GROUPS);
     struct op op = op_make(OP_GROUP, 'g', g);
@@ -340,7 +340,7 @@ static void story_ends(struct drawing *d)
 void draw_quiet(struct drawing *d)
 {
     static void (*const stories[])(struct drawing *) = {
-        story_hope,       story_hope,       story_refused, story_refused,  story_gang,
+        story_expected,   story_expected,   story_refused, story_refused,  story_gang,
         story_gang,       story_timeout,    story_timeout, story_kept_out, story_word,
         story_order,      story_relink,     story_relink,  story_ends,     story_ends,
         story_results,    story_results,    story_results, story_done,     story_done,

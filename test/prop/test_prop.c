@@ -221,7 +221,7 @@ static void add_totals(struct totals *to, const struct totals *from)
     for (int k = 0; k < GANG_EV_MAX; k++)
         to->kinds[k] += from->kinds[k];
     for (int s = 0; s < GANG_STATE_MAX; s++)
-        for (int h = 0; h < HAPPENING_MAX; h++)
+        for (int h = 0; h < TRIGGER_MAX; h++)
             to->cells[s][h] += from->cells[s][h];
 }
 
@@ -236,10 +236,10 @@ static int tell_cells(const struct totals *t, uint64_t wanted)
     for (int s = 0; s < GANG_STATE_MAX; s++)
         printf(" %11s", gang_state_name((enum gang_state)s));
     putchar('\n');
-    for (int h = 0; h < HAPPENING_MAX; h++) {
-        printf("%-38s", gang_happening_name((enum gang_happening)h));
+    for (int h = 0; h < TRIGGER_MAX; h++) {
+        printf("%-38s", gang_trigger_name((enum gang_trigger)h));
         for (int s = 0; s < GANG_STATE_MAX; s++) {
-            bool can = gang_cell((enum gang_state)s, (enum gang_happening)h)[0];
+            bool can = gang_cell((enum gang_state)s, (enum gang_trigger)h)[0];
             uint64_t n = t->cells[s][h];
             char mark = can && n < wanted ? '!' : !can && n > 0 ? '?' : ' ';
             bad += mark != ' ';

@@ -18,14 +18,14 @@ static void print_states(void)
                meanings[s]);
 }
 
-static void print_row(enum gang_happening what)
+static void print_row(enum gang_trigger what)
 {
-    printf("| %s |", gang_happening_name(what));
+    printf("| %s |", gang_trigger_name(what));
     for (int s = 0; s < GANG_STATE_MAX; s++) {
         const char *cell = gang_cell((enum gang_state)s, what);
         printf(" %s |", *cell ? cell : "·");
     }
-    printf(" %s |\n", gang_happening_answer(what));
+    printf(" %s |\n", gang_trigger_answer(what));
 }
 
 int main(void)
@@ -41,7 +41,7 @@ int main(void)
     for (int s = 0; s < GANG_STATE_MAX; s++)
         printf(" %s |", gang_state_name((enum gang_state)s));
     printf(" what muster does |\n|---|---|---|---|---|---|---|---|---|---|\n");
-    for (int h = 0; h < HAPPENING_MAX; h++)
-        print_row((enum gang_happening)h);
+    for (int h = 0; h < TRIGGER_MAX; h++)
+        print_row((enum gang_trigger)h);
     return 0;
 }

@@ -49,8 +49,8 @@ static void what_is_short_is_named_and_who_has_it(void **state)
     assert_string_equal(world_state(w, "g"), "Waiting");
     struct gang_explained x = explain(w, "g");
     assert_int_equal(x.n_pods, 3);
-    assert_int_equal(x.n_shapes, 1);
-    const struct gang_explained_shape *s = &x.shapes[0];
+    assert_int_equal(x.n_signatures, 1);
+    const struct gang_explained_signature *s = &x.signatures[0];
     assert_int_equal(s->pods, 3);
     assert_int_equal(s->nodes, 3);
     assert_int_equal(s->passing, 3);
@@ -91,7 +91,7 @@ static void reservations_are_held_too(void **state)
     assert_int_equal(x.holders[0].reserved, 6);
     gang_explained_done(&x);
     x = explain(w, "planned");
-    assert_int_equal(x.n_shapes, 0); /* all have their place */
+    assert_int_equal(x.n_signatures, 0); /* all have their place */
     assert_null(x.held);
     assert_int_equal(x.units[0].planned, 6);
     gang_explained_done(&x);
@@ -121,7 +121,7 @@ static void at_most_ten_holders_are_named(void **state)
     world_free(w);
 }
 
-static void members_of_several_shapes_are_told_apart(void **state)
+static void members_of_several_signatures_are_told_apart(void **state)
 {
     (void)state;
     struct world *w = three_nodes();
@@ -129,17 +129,17 @@ static void members_of_several_shapes_are_told_apart(void **state)
     world_pod(w, "big-0", "g", 5);
     world_members(w, "g", 0, 3, 1);
     struct gang_explained x = explain(w, "g");
-    assert_int_equal(x.n_shapes, 2);
-    assert_int_equal(x.shapes[0].pods, 1);
-    assert_int_equal(x.shapes[0].able, 0);
-    assert_string_equal(x.shapes[0].resource, GPU);
-    assert_int_equal(x.shapes[1].pods, 3);
-    assert_null(x.shapes[1].resource);
-    assert_int_equal(x.shapes[1].fit, 8);
-    assert_int_equal(x.pods[0].shape, 0);
-    assert_int_equal(x.pods[3].shape, 1);
+    assert_int_equal(x.n_signatures, 2);
+    assert_int_equal(x.signatures[0].pods, 1);
+    assert_int_equal(x.signatures[0].able, 0);
+    assert_string_equal(x.signatures[0].resource, GPU);
+    assert_int_equal(x.signatures[1].pods, 3);
+    assert_null(x.signatures[1].resource);
+    assert_int_equal(x.signatures[1].fit, 8);
+    assert_int_equal(x.pods[0].signature, 0);
+    assert_int_equal(x.pods[3].signature, 1);
     gang_explained_done(&x);
-    /* So many shapes are shown, the others are only counted as members. */
+    /* So many signatures are shown, the others are only counted as members. */
     world_group(w, "g", 44);
     for (int i = 0; i < 40; i++) {
         char name[16];
@@ -147,9 +147,9 @@ static void members_of_several_shapes_are_told_apart(void **state)
         world_pod_shaped(w, name, "g", 1, 1000 + i, 0);
     }
     x = explain(w, "g");
-    assert_int_equal(x.n_shapes, 16);
+    assert_int_equal(x.n_signatures, 16);
     assert_int_equal(x.n_pods, 44);
-    assert_int_equal(x.pods[43].shape, -1);
+    assert_int_equal(x.pods[43].signature, -1);
     gang_explained_done(&x);
     world_free(w);
 }
@@ -164,12 +164,12 @@ static void what_the_scheduler_refuses_is_counted(void **state)
     world_filter_on(w, "g-0", "b cpu", NULL); /* the list is whole: "a" is refused */
     world_filter_on(w, "g-1", "b cpu", NULL);
     struct gang_explained x = explain(w, "g");
-    assert_int_equal(x.n_shapes, 1);
-    assert_int_equal(x.shapes[0].roomy, 2);
-    assert_int_equal(x.shapes[0].refused, 1);
-    assert_int_equal(x.shapes[0].fit, 1);
-    assert_null(x.shapes[0].resource); /* there is enough of everything */
-    assert_true(x.evidence_until > w->now);
+    assert_int_equal(x.n_signatures, 1);
+    assert_int_equal(x.signatures[0].roomy, 2);
+    assert_int_equal(x.signatures[0].refused, 1);
+    assert_int_equal(x.signatures[0].fit, 1);
+    assert_null(x.signatures[0].resource); /* there is enough of everything */
+    assert_true(x.infeasible_until > w->now);
     gang_explained_done(&x);
     world_free(w);
 }
@@ -197,11 +197,11 @@ static void host_ports_and_cordons_are_counted(void **state)
         world_pod_set(w, f);
     }
     struct gang_explained x = explain(w, "g");
-    assert_int_equal(x.shapes[0].nodes, 3);
-    assert_int_equal(x.shapes[0].passing, 2);
-    assert_int_equal(x.shapes[0].ports, 1);
-    assert_int_equal(x.shapes[0].roomy, 0);
-    assert_int_equal(x.shapes[0].fit, 0);
+    assert_int_equal(x.signatures[0].nodes, 3);
+    assert_int_equal(x.signatures[0].passing, 2);
+    assert_int_equal(x.signatures[0].ports, 1);
+    assert_int_equal(x.signatures[0].roomy, 0);
+    assert_int_equal(x.signatures[0].fit, 0);
     gang_explained_done(&x);
     world_free(w);
 }
@@ -255,14 +255,14 @@ static void capacity_that_is_kept_is_told_on_both_sides(void **state)
     world_group(w, "late", 2);
     world_members(w, "late", 0, 2, 1);
     struct gang_explained x = explain(w, "large");
-    assert_true(x.keeps);
-    assert_false(x.heeds);
+    assert_true(x.has_earmark);
+    assert_false(x.respects_earmark);
     gang_explained_done(&x);
     x = explain(w, "late");
-    assert_false(x.keeps);
-    assert_true(x.heeds);
-    assert_string_equal(x.keeper->name, "large");
-    assert_int_equal(x.shapes[0].kept, 1);
+    assert_false(x.has_earmark);
+    assert_true(x.respects_earmark);
+    assert_string_equal(x.earmark_gang->name, "large");
+    assert_int_equal(x.signatures[0].earmarked, 1);
     assert_int_equal(x.waiting, 2);
     gang_explained_done(&x);
     world_wait(w, SECONDS(51));
@@ -326,7 +326,7 @@ int main(void)
         cmocka_unit_test(more_nodes_are_as_many_as_the_rules_ask_for),
         cmocka_unit_test(reservations_are_held_too),
         cmocka_unit_test(at_most_ten_holders_are_named),
-        cmocka_unit_test(members_of_several_shapes_are_told_apart),
+        cmocka_unit_test(members_of_several_signatures_are_told_apart),
         cmocka_unit_test(what_the_scheduler_refuses_is_counted),
         cmocka_unit_test(host_ports_and_cordons_are_counted),
         cmocka_unit_test(subgroups_have_their_figures),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The express lane; its licence is in test_model_rules.c and test_model_check.c. */
+/* The express lane; its licence is in test_predicate_parity_rules.c and test_predicate_parity.c. */
 #include <string.h>
 
 #include "test/lib/world.h"
@@ -124,9 +124,9 @@ static void shunning_pod(struct world *w)
     world_node(w, "z", 1);
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
     f->node = xstrdup("z");
-    f->shuns = xcalloc(1, sizeof *f->shuns);
-    f->n_shuns = 1;
-    select_web(&f->shuns[0]);
+    f->wide_anti_affinity = xcalloc(1, sizeof *f->wide_anti_affinity);
+    f->n_wide_anti_affinity = 1;
+    select_web(&f->wide_anti_affinity[0]);
     world_pod_set(w, f);
 }
 
@@ -514,9 +514,9 @@ static void a_gang_whose_bindings_were_refused_goes_the_normal_way(void **state)
 /* Pods of the app web are kept off the host of this one. */
 static struct gang_pod_facts *keeping_web_away(struct gang_pod_facts *f)
 {
-    f->apart = xcalloc(1, sizeof *f->apart);
-    f->n_apart = 1;
-    select_web(&f->apart[0]);
+    f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
+    f->n_anti_affinity = 1;
+    select_web(&f->anti_affinity[0]);
     return f;
 }
 
@@ -528,9 +528,9 @@ a_pod_let_through_that_keeps_members_out_of_its_zone_keeps_them_off_the_lane(voi
     struct world *w = pair_world();
     world_node(w, "z", 1);
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 1);
-    f->shuns = xcalloc(1, sizeof *f->shuns);
-    f->n_shuns = 1;
-    select_web(&f->shuns[0]);
+    f->wide_anti_affinity = xcalloc(1, sizeof *f->wide_anti_affinity);
+    f->n_wide_anti_affinity = 1;
+    select_web(&f->wide_anti_affinity[0]);
     world_pod_set(w, f);
     world_pod_set(w, web("g-0", "g"));
     world_pod_set(w, web("g-1", "g"));
@@ -550,17 +550,17 @@ static void host(struct world *w, const char *name, const char *hostname)
 static void two_nodes_with_the_name_of_one_host_are_left_to_the_scheduler(void **state)
 {
     (void)state;
-    for (int apart = 0; apart < 2; apart++) {
+    for (int anti_affinity = 0; anti_affinity < 2; anti_affinity++) {
         struct world *w = world_express();
         host(w, "a", "twin");
         host(w, "b", "twin");
         world_group(w, "g", 2);
         for (int i = 0; i < 2; i++) {
             struct gang_pod_facts *f = web(i ? "g-1" : "g-0", "g");
-            world_pod_set(w, apart ? keeping_web_away(f) : f);
+            world_pod_set(w, anti_affinity ? keeping_web_away(f) : f);
         }
         world_try(w, "g-0");
-        assert_int_equal(w->n_bindings, apart ? 0 : 2);
+        assert_int_equal(w->n_bindings, anti_affinity ? 0 : 2);
         world_free(w);
     }
     struct world *w = world_express(); /* they have names of their own by now */

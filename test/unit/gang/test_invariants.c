@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A gang that is not what its state says is found in the step that touches it, and counted. */
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "test/lib/world.h"
 
 static struct gang *the_gang(const struct world *w)
@@ -60,7 +60,7 @@ static void counts_a_slot_too_few(struct gang *gang)
 
 static void forgets_that_it_was_placed(struct gang *gang)
 {
-    gang->ever_placed = false;
+    gang->ever_scheduled = false;
 }
 
 static void says_it_commits(struct gang *gang)
@@ -76,7 +76,7 @@ static void touch(struct world *w, bool reviewed)
     size_t n;
     gang_touch(w->core, the_gang(w));
     if (reviewed)
-        gang_reviewed(the_gang(w));
+        gang_reconciled(the_gang(w));
     gang_step(w->core, w->now, &tick, 1, &n);
 }
 

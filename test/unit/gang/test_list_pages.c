@@ -342,7 +342,7 @@ static void why(struct world *w)
 {
     struct gang_explained x;
     assert_true(gang_core_explain(w->core, &large, &x));
-    assert_int_equal(x.n_shapes, 1);
+    assert_int_equal(x.n_signatures, 1);
     assert_int_equal(x.n_pods, LARGE < 512 ? LARGE : 512);
     assert_int_equal(x.n_holders, 10);
     assert_int_equal(x.partly, PODS > 4000);
@@ -442,13 +442,13 @@ static void many_ports(struct gang_pod_facts *f)
 /* As many as muster reads, and none of them matches. */
 static void many_apart(struct gang_pod_facts *f)
 {
-    f->apart = xcalloc(BOUND_APART, sizeof *f->apart);
-    for (; f->n_apart < BOUND_APART; f->n_apart++) {
-        struct gang_term *term = &f->apart[f->n_apart].term;
+    f->anti_affinity = xcalloc(BOUND_APART, sizeof *f->anti_affinity);
+    for (; f->n_anti_affinity < BOUND_APART; f->n_anti_affinity++) {
+        struct gang_term *term = &f->anti_affinity[f->n_anti_affinity].term;
         term->items = xcalloc(1, sizeof *term->items);
         term->n = 1;
-        term->items[0] = (struct gang_requirement){.key = xasprintf("label-%zu", f->n_apart),
-                                                   .op = MATCH_EXISTS};
+        term->items[0] = (struct gang_requirement){
+            .key = xasprintf("label-%zu", f->n_anti_affinity), .op = MATCH_EXISTS};
     }
 }
 
@@ -553,8 +553,8 @@ static void T10_explaining_expensive_members_costs_little(void **state)
             struct gang_explained x;
             double ms = explain_ms(w, rows[i].what, &x);
             best[i] = round == 1 || ms < best[i] ? ms : best[i];
-            const struct gang_explained_shape *s = &x.shapes[0];
-            assert_int_equal(x.n_shapes, 1);
+            const struct gang_explained_signature *s = &x.signatures[0];
+            assert_int_equal(x.n_signatures, 1);
             assert_int_equal(s->nodes, s->passing);
             assert_int_equal(s->partly, s->nodes < NODES);
             assert_true(s->nodes > 0 || rows[i].none);

@@ -5,8 +5,8 @@
  */
 #include <stdio.h>
 
-#include "gang/cluster/objects.h"
-#include "gang/plan/candidates.h"
+#include "gang/cluster/lookup.h"
+#include "gang/plan/node_scan.h"
 #include "test/lib/world.h"
 
 #define GPU   "nvidia.com/gpu"
@@ -50,10 +50,10 @@ static size_t stops(struct world *w, const char *pod, size_t *ret_nodes)
     snprintf(uid, sizeof uid, "uid-%s", pod);
     struct pod *p = pod_by_uid(w->core, uid);
     assert_non_null(p);
-    struct look look = look_begin(w->core, p->gang, p->shape, NULL);
+    struct node_scan scan = node_scan_begin(w->core, p->gang, p->signature, NULL);
     size_t n = 0;
-    for (*ret_nodes = 0; look_next(&look); n++)
-        *ret_nodes += look.n;
+    for (*ret_nodes = 0; node_scan_next(&scan); n++)
+        *ret_nodes += scan.n;
     return n;
 }
 
@@ -151,8 +151,8 @@ static void P06_nodes_with_anti_affinity_are_looked_at_one_by_one(void **state)
         struct gang_pod_facts *f = world_pod_facts(i ? "y" : "x", NULL, 0);
         f->node = xstrdup(i ? "n31" : "n30");
         f->phase = PHASE_RUNNING;
-        f->apart = xcalloc(1, sizeof *f->apart);
-        f->n_apart = 1;
+        f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
+        f->n_anti_affinity = 1;
         world_pod_set(w, f);
     }
     world_pod(w, "o", NULL, 1);

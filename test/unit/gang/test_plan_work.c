@@ -57,7 +57,7 @@ static uint64_t tried(const struct world *w)
 static int tick_until_done(struct world *w)
 {
     int steps = 0;
-    while (gang_core_plans_left(w->core)) {
+    while (gang_core_plans_deferred(w->core)) {
         uint64_t before = tried(w);
         w->now = gang_core_next(w->core);
         world_step(w, &(struct gang_event){.kind = GANG_EV_TICK}, 1);
@@ -71,7 +71,7 @@ static void T04_a_step_ends_with_the_gang_that_exceeds_its_work(void **state)
 {
     (void)state;
     struct world *w = start(5 * NODES);
-    assert_true(gang_core_plans_left(w->core));
+    assert_true(gang_core_plans_deferred(w->core));
     assert_true(tried(w) >= 1);
     assert_true(tried(w) <= 6);
     assert_true(gang_core_next(w->core) <= w->now + 1);
@@ -104,7 +104,7 @@ static void T04_ordinary_work_is_done_in_one_step(void **state)
 {
     (void)state;
     struct world *w = start(gang_config_default().plan_work);
-    assert_false(gang_core_plans_left(w->core));
+    assert_false(gang_core_plans_deferred(w->core));
     assert_int_equal(tried(w), GANGS);
     world_free(w);
 }

@@ -2,7 +2,7 @@
 /* Labels of pods that rules between pods ask for: each namespace has its own. */
 #include <stdio.h>
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/pod_labels.h"
 #include "test/lib/world.h"
 
@@ -15,12 +15,13 @@ static struct gang_pod_facts *pod_in(const char *ns, const char *name, int gpus)
 }
 
 /* Kept away from others by the label of that key. */
-static struct gang_pod_facts *apart(struct gang_pod_facts *f, const char *key, bool all_namespaces)
+static struct gang_pod_facts *anti_affinity(struct gang_pod_facts *f, const char *key,
+                                            bool all_namespaces)
 {
-    f->apart = xcalloc(1, sizeof *f->apart);
-    f->n_apart = 1;
-    f->apart[0].all_namespaces = all_namespaces;
-    struct gang_term *term = &f->apart[0].term;
+    f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
+    f->n_anti_affinity = 1;
+    f->anti_affinity[0].all_namespaces = all_namespaces;
+    struct gang_term *term = &f->anti_affinity[0].term;
     term->items = xcalloc(1, sizeof *term->items);
     term->n = 1;
     term->items[0].key = xstrdup(key);
@@ -30,7 +31,7 @@ static struct gang_pod_facts *apart(struct gang_pod_facts *f, const char *key, b
 
 static size_t keys_of(const struct world *w, const char *ns)
 {
-    const struct map *keys = labels_of(w->core, ns);
+    const struct map *keys = rule_labels_of(w->core, ns);
     return keys ? map_count(keys) : 0;
 }
 
@@ -41,11 +42,11 @@ static void T16_rules_of_one_namespace_take_no_labels_from_others(void **state)
     world_node(w, "n", 8);
     for (int i = 0; i < 200; i++) {
         cleanup_free char *name = xasprintf("e-%d", i), *key = xasprintf("k-%d", i);
-        world_pod_set(w, apart(pod_in("evil", name, 1), key, i % 2));
+        world_pod_set(w, anti_affinity(pod_in("evil", name, 1), key, i % 2));
     }
     assert_int_equal(keys_of(w, "evil"), 64);
     world_group(w, "g", 2);
-    world_pod_set(w, apart(world_pod_facts("g-0", "g", 1), "app", false));
+    world_pod_set(w, anti_affinity(world_pod_facts("g-0", "g", 1), "app", false));
     assert_int_equal(keys_of(w, "default"), 1);
     world_free(w);
 }
@@ -56,8 +57,8 @@ static void T16_rules_about_all_namespaces_make_no_shapes_of_others(void **state
     (void)state;
     struct world *w = world_new();
     world_node(w, "n", 8);
-    world_pod_set(w, apart(pod_in("evil", "e", 1), "index", true));
-    size_t before = map_count(&w->core->shapes);
+    world_pod_set(w, anti_affinity(pod_in("evil", "e", 1), "index", true));
+    size_t before = map_count(&w->core->signatures);
     world_group(w, "g", 20);
     for (int i = 0; i < 20; i++) {
         cleanup_free char *name = xasprintf("g-%d", i), *index = xasprintf("%d", i);
@@ -65,7 +66,7 @@ static void T16_rules_about_all_namespaces_make_no_shapes_of_others(void **state
         gang_kvs_add(&f->labels, "index", index);
         world_pod_set(w, f);
     }
-    assert_int_equal(map_count(&w->core->shapes), before + 1);
+    assert_int_equal(map_count(&w->core->signatures), before + 1);
     world_free(w);
 }
 
@@ -81,18 +82,19 @@ static void T16_labels_that_no_rule_asks_for_any_more_are_forgotten(void **state
         gang_kvs_add(&f->labels, "index", index);
         world_pod_set(w, f);
     }
-    size_t before = map_count(&w->core->shapes);
-    world_pod_set(w, apart(world_pod_facts("o", NULL, 1), "index", false));
-    assert_int_equal(map_count(&w->core->shapes), before + 4);
+    size_t before = map_count(&w->core->signatures);
+    world_pod_set(w, anti_affinity(world_pod_facts("o", NULL, 1), "index", false));
+    assert_int_equal(map_count(&w->core->signatures), before + 4);
     world_pod_gone(w, "o");
     world_wait(w, SECONDS(11));
     world_pod(w, "p", NULL, 3);
     assert_int_equal(keys_of(w, "default"), 0);
-    assert_int_equal(map_count(&w->core->shapes), before + 1); /* that of "p" */
+    assert_int_equal(map_count(&w->core->signatures), before + 1); /* that of "p" */
     world_free(w);
 }
 
-/* Each new key gives all members of the namespace other shapes, so that is not done at once again.
+/* Each new key gives all members of the namespace other signatures, so that is not done at once
+ * again.
  */
 static void T16_members_heed_the_next_label_key_after_a_rest(void **state)
 {
@@ -106,13 +108,13 @@ static void T16_members_heed_the_next_label_key_after_a_rest(void **state)
         gang_kvs_add(&f->labels, "index", index);
         world_pod_set(w, f);
     }
-    world_pod_set(w, apart(world_pod_facts("a", NULL, 2), "app", false));
-    size_t before = map_count(&w->core->shapes);
-    world_pod_set(w, apart(world_pod_facts("b", NULL, 2), "index", false));
-    assert_int_equal(map_count(&w->core->shapes), before + 1); /* that of "b" */
+    world_pod_set(w, anti_affinity(world_pod_facts("a", NULL, 2), "app", false));
+    size_t before = map_count(&w->core->signatures);
+    world_pod_set(w, anti_affinity(world_pod_facts("b", NULL, 2), "index", false));
+    assert_int_equal(map_count(&w->core->signatures), before + 1); /* that of "b" */
     assert_true(gang_core_next(w->core) <= w->now + 5 * USEC_PER_MSEC);
     world_wait(w, 5 * USEC_PER_MSEC);
-    assert_int_equal(map_count(&w->core->shapes), before + 20); /* 20 for 1 of the members */
+    assert_int_equal(map_count(&w->core->signatures), before + 20); /* 20 for 1 of the members */
     world_free(w);
 }
 
@@ -125,8 +127,8 @@ static void T16_a_namespace_may_ask_for_other_labels_with_time(void **state)
     for (int i = 0; i < 300; i++) {
         cleanup_free char *name = xasprintf("p-%d", i), *key = xasprintf("k-%d", i),
                           *old = xasprintf("p-%d", i - 30);
-        world_pod_set(w, apart(world_pod_facts(name, NULL, 1), key, false));
-        assert_non_null(map_get(labels_of(w->core, "default"), key));
+        world_pod_set(w, anti_affinity(world_pod_facts(name, NULL, 1), key, false));
+        assert_non_null(map_get(rule_labels_of(w->core, "default"), key));
         if (i >= 30)
             world_pod_gone(w, old);
     }

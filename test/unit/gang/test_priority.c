@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "gang/bounds.h"
-#include "gang/cluster/objects.h"
-#include "gang/podgroup/order.h"
+#include "gang/cluster/lookup.h"
+#include "gang/podgroup/gang_order.h"
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
@@ -164,7 +164,7 @@ static uint64_t dice(uint64_t *seed, uint64_t n)
 
 static struct world *many_gangs(uint64_t *seed, size_t n)
 {
-    static const char *const spaces[] = {"a", "b", "c"};
+    static const char *const rule_labels[] = {"a", "b", "c"};
     struct gang_config config = gang_config_default();
     config.trust_group_priority = dice(seed, 8) == 0;
     config.starvation = SECONDS(50);
@@ -172,7 +172,7 @@ static struct world *many_gangs(uint64_t *seed, size_t n)
     world_node(w, "n", 1);
     for (size_t i = 0; i < n; i++) {
         cleanup_free char *name = xasprintf("g%zu", i);
-        gang(w, (struct ask){spaces[dice(seed, 3)], name, .own = (int32_t)dice(seed, 4) - 1,
+        gang(w, (struct ask){rule_labels[dice(seed, 3)], name, .own = (int32_t)dice(seed, 4) - 1,
                              .pods = (int32_t)dice(seed, 2), .created = (usec_t)dice(seed, 5),
                              .size = 1, .gpus = 2});
         if (dice(seed, 3) == 0)
@@ -202,7 +202,7 @@ static void check_namespaces(const struct world *w)
 {
     list_for_each (a, &w->core->gangs, struct gang, in_core)
         list_for_each (b, &w->core->gangs, struct gang, in_core)
-            if (a->order.line && a->order.line == b->order.line &&
+            if (a->order.queue && a->order.queue == b->order.queue &&
                 a->own_priority > b->own_priority)
                 assert_true(is_before(a, b));
 }

@@ -316,7 +316,7 @@ static void C11_a_subgroup_that_hangs_nowhere_does_no_harm(void **state)
     world_subgroup(f, "w", "nobody", 1);
     world_group_set(w, f);
     world_role(w, "a", "g", "w", 1);
-    world_pod_gone(w, "a"); /* the shape goes with it */
+    world_pod_gone(w, "a"); /* the signature goes with it */
     world_role(w, "b", "g", "w", 2);
     assert_non_null(strstr(world_reason(w, "g"), "parent nobody does not exist"));
     world_free(w);

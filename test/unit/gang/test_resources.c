@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "gang/cluster/resources.h"
 #include "test/lib/world.h"
 
@@ -42,7 +42,7 @@ static size_t stored(const struct world *w)
     size_t n = 0;
     for (size_t i = 0; i < w->core->n_ids; i++) {
         const struct node *node = w->core->by_id[i];
-        n += node->allocatable.n + node->used.n + node->reserved.n + node->kept.n;
+        n += node->allocatable.n + node->used.n + node->reserved.n + node->earmarked.n;
     }
     return n;
 }

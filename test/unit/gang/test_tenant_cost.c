@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "gang/bounds.h"
-#include "gang/cluster/objects.h"
-#include "gang/podgroup/pod_groups.h"
+#include "gang/cluster/lookup.h"
+#include "gang/podgroup/podgroups.h"
 #include "test/lib/cost.h"
 #include "test/lib/world.h"
 
@@ -96,11 +96,11 @@ static double least(double a, double b)
 /* ---- labels of pods ---- */
 
 /* Kept away from others by the label of that key. */
-static struct gang_pod_facts *apart(struct gang_pod_facts *f, const char *key)
+static struct gang_pod_facts *anti_affinity(struct gang_pod_facts *f, const char *key)
 {
-    f->apart = xcalloc(1, sizeof *f->apart);
-    f->n_apart = 1;
-    struct gang_term *term = &f->apart[0].term;
+    f->anti_affinity = xcalloc(1, sizeof *f->anti_affinity);
+    f->n_anti_affinity = 1;
+    struct gang_term *term = &f->anti_affinity[0].term;
     term->items = xcalloc(1, sizeof *term->items);
     term->n = 1;
     term->items[0].key = xstrdup(key);
@@ -119,9 +119,9 @@ static double new_keys_cost(const char *ns, int members)
     for (int i = 0; i < 200; i++) {
         char name[32];
         snprintf(name, sizeof name, "k-%d", i);
-        double t =
-            step_one(&s, (struct gang_event){.kind = GANG_EV_POD_SET,
-                                             .pod = apart(pod_in("evil", name, NULL), name)});
+        double t = step_one(
+            &s, (struct gang_event){.kind = GANG_EV_POD_SET,
+                                    .pod = anti_affinity(pod_in("evil", name, NULL), name)});
         best = i > 0 ? least(best, t) : best; /* the first may look at all */
         step_one(&s, (struct gang_event){.kind = GANG_EV_POD_GONE,
                                          .gone = {NULL, xstrdup("evil"), xstrdup(name)}});
@@ -149,16 +149,16 @@ static void T16_new_label_keys_cost_few_walks_over_own_members(void **state)
 /* ---- anti-affinity over wider domains ---- */
 
 /* Of a pod that runs, with as many requirements as there may be; no label meets them all. */
-static struct gang_pod_facts *shunning(int i)
+static struct gang_pod_facts *wide_anti_affinity(int i)
 {
     char name[32];
     snprintf(name, sizeof name, "o-%d", i);
     struct gang_pod_facts *f = pod_in("evil", name, NULL);
     f->node = xstrdup("far");
-    f->shuns = xcalloc(1, sizeof *f->shuns);
-    f->n_shuns = 1;
-    f->shuns[0].all_namespaces = true;
-    struct gang_term *term = &f->shuns[0].term;
+    f->wide_anti_affinity = xcalloc(1, sizeof *f->wide_anti_affinity);
+    f->n_wide_anti_affinity = 1;
+    f->wide_anti_affinity[0].all_namespaces = true;
+    struct gang_term *term = &f->wide_anti_affinity[0].term;
     term->items = xcalloc(BOUND_POD_VALUES, sizeof *term->items);
     term->n = BOUND_POD_VALUES;
     for (size_t k = 0; k < term->n; k++) {
@@ -168,17 +168,17 @@ static struct gang_pod_facts *shunning(int i)
     return f;
 }
 
-static struct story begin_beside(int shunners, bool express)
+static struct story begin_beside(int wide_anti_affinity_pods, bool express)
 {
     struct story s = begin();
     s.core->config.express = express;
     step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("far", 8)});
     step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("n", 64)});
     step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
-    struct gang_event *events = xcalloc((size_t)shunners, sizeof *events);
-    for (int i = 0; i < shunners; i++)
-        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = shunning(i)};
-    step(&s, events, (size_t)shunners);
+    struct gang_event *events = xcalloc((size_t)wide_anti_affinity_pods, sizeof *events);
+    for (int i = 0; i < wide_anti_affinity_pods; i++)
+        events[i] = (struct gang_event){.kind = GANG_EV_POD_SET, .pod = wide_anti_affinity(i)};
+    step(&s, events, (size_t)wide_anti_affinity_pods);
     free(events);
     s.now += 10 * USEC_PER_SEC;
     return s;
@@ -193,9 +193,9 @@ static double filter_cost(struct story *s, struct gang_pod_facts *f)
 }
 
 /* Whole lists for one pod, then for as many others. */
-static double whole_lists_cost(int shunners)
+static double whole_lists_cost(int wide_anti_affinity_pods)
 {
-    struct story s = begin_beside(shunners, false);
+    struct story s = begin_beside(wide_anti_affinity_pods, false);
     double sum = 0;
     for (int i = 0; i < 100; i++) {
         char name[32];
@@ -204,7 +204,7 @@ static double whole_lists_cost(int shunners)
         sum += filter_cost(&s, pod_in("default", name, NULL));
         s.now += USEC_PER_MSEC;
     }
-    assert_true(s.core->stats.model_looks > 0 || shunners > 1000);
+    assert_true(s.core->stats.model_looks > 0 || wide_anti_affinity_pods > 1000);
     end(&s);
     return sum;
 }
@@ -218,10 +218,10 @@ static void T16_the_model_check_looks_at_few_shunning_pods_at_once(void **state)
 }
 
 /* Each member that comes to bind asks whether it may be the only one. */
-static double lane_cost(int shunners)
+static double lane_cost(int wide_anti_affinity_pods)
 {
     enum { MEMBERS = 32 };
-    struct story s = begin_beside(shunners, true);
+    struct story s = begin_beside(wide_anti_affinity_pods, true);
     double sum = 0;
     set_gang(&s, "default", "g", MEMBERS);
     for (int i = 0; i < MEMBERS; i++) {
@@ -254,7 +254,7 @@ static void T16_the_lane_looks_at_few_shunning_pods_at_once(void **state)
 
 /* ---- pods that reservations keep out ---- */
 
-/* Each has a shape of its own, and fits nowhere. */
+/* Each has a signature of its own, and fits nowhere. */
 static struct gang_pod_facts *too_large(int i, const char *group)
 {
     char name[32];
@@ -313,7 +313,7 @@ static double news_cost(int pods, int nodes, bool members)
             least(best, step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = node}));
     }
     size_t starved = 0;
-    list_for_each (pod, &s.core->starved, struct pod, queue.in_starved)
+    list_for_each (pod, &s.core->blocked, struct pod, queue.in_blocked)
         starved++;
     assert_int_equal(starved, pods);
     end(&s);

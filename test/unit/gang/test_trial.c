@@ -9,7 +9,7 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/trial.h"
 #include "gang/plan/placement.h"
-#include "gang/podgroup/pod_groups.h"
+#include "gang/podgroup/podgroups.h"
 #include "test/lib/world.h"
 
 #define GPU "nvidia.com/gpu"
@@ -27,12 +27,13 @@ static void put_amounts(struct buf *out, const struct amounts *a)
 static void put_node(struct buf *out, const struct node *n)
 {
     buf_printf(out, "%s #%d %zu pods %zu slots %zu apart left %" PRId64 " stirred %" PRId64,
-               n->name, (int)n->id, n->n_pods, n->n_slots, n->n_apart, n->left, n->marks.stirred);
+               n->name, (int)n->id, n->n_pods, n->n_slots, n->n_anti_affinity, n->left,
+               n->marks.touched_at);
     buf_printf(out, " freed %" PRIu64 " changed %" PRIu64 " told %" PRIu64, n->marks.freed,
-               n->marks.changed, n->told);
+               n->marks.changed, n->class_labels);
     put_amounts(out, &n->used);
     put_amounts(out, &n->reserved);
-    put_amounts(out, &n->kept);
+    put_amounts(out, &n->earmarked);
     list_for_each (pod, &n->pods, struct pod, in_node)
         buf_printf(out, " %s", pod->facts->name);
     list_for_each (slot, &n->slots, struct slot, in_node)
@@ -47,7 +48,7 @@ static void put_gang(struct buf *out, const struct gang *g)
         buf_printf(out, " %s@%s", slot->pod ? slot->pod->facts->name : "", slot->node->name);
     list_for_each (pod, &g->members, struct pod, in_gang)
         buf_printf(out, " %s%s%s%d/%d", pod->facts->name, pod->node ? " on " : "",
-                   pod->node ? pod->node->name : "", (int)pod->charge, pod->queue.snubs);
+                   pod->node ? pod->node->name : "", (int)pod->charge, pod->queue.early_rejections);
     buf_printf(out, " full %p %d\n", (const void *)g->marks.full, g->marks.full_want);
 }
 
@@ -56,9 +57,9 @@ static char *picture(struct gang_core *core)
     struct buf out = BUF_INIT;
     classes_settle(core);
     buf_printf(&out, "%zu ids %zu slots %zu apart %zu promised layout %" PRIu64, core->n_ids,
-               core->n_slots, core->n_apart, core->n_promised, core->marks.layout);
+               core->n_slots, core->n_anti_affinity, core->n_nominated_room, core->marks.layout);
     buf_printf(&out, " freed %" PRIu64 " stirred %" PRId64 " bare %d paused %d\n",
-               core->marks.freed, core->marks.stirred, core->marks.bare, core->marks.paused);
+               core->marks.freed, core->marks.touched_at, core->marks.unused, core->marks.paused);
     for (size_t i = 0; i < core->n_ids; i++)
         if (core->by_id[i])
             put_node(&out, core->by_id[i]);
@@ -116,7 +117,7 @@ static struct pod *pod_of(const struct world *w, const char *name)
 static bool fits(struct trial *t, const struct world *w, const char *gang)
 {
     struct shortage shortage;
-    return place_what_if(t, gang_of(w, gang), &shortage);
+    return place_in_trial(t, gang_of(w, gang), &shortage);
 }
 
 static void what_is_taken_back_leaves_no_trace(void **state)
@@ -132,8 +133,8 @@ static void what_is_taken_back_leaves_no_trace(void **state)
     struct slot *slot = CONTAINER_OF(gang_of(w, "planned")->slots.next, struct slot, in_gang);
     trial_without_slot(&t, slot);
     struct node *more = trial_with_node(&t, node_by_name(w->core, "n0"));
-    trial_reserve(&t, waits, waits->root, member->shape, more, member);
-    trial_reserve(&t, waits, waits->root, member->shape, more, NULL);
+    trial_reserve(&t, waits, waits->root, member->signature, more, member);
+    trial_reserve(&t, waits, waits->root, member->signature, more, NULL);
     assert_int_equal(node_free(more, resource_find(w->core, GPU)), 0);
     cleanup_free char *within = picture(w->core);
     assert_string_not_equal(within, before);

@@ -39,7 +39,7 @@ void answers_link(struct gfixture *x, const char *pod_yaml, const char *name, co
     fake_answer(x->w->api, route, 200, json);
 }
 
-static void take_pod(void *arg, json_t *pod)
+static void on_pod_set(void *arg, json_t *pod)
 {
     struct gfixture *x = arg;
     struct err err;
@@ -58,7 +58,7 @@ static void take_pod(void *arg, json_t *pod)
 void show_pod(struct gfixture *x, const char *yaml)
 {
     cleanup_json json_t *pod = parse(yaml);
-    take_pod(x, pod);
+    on_pod_set(x, pod);
 }
 
 static struct gang_ref ref_of(const char *name)
@@ -155,7 +155,7 @@ static int set_up_with(void **state, usec_t look)
                                                        .groups = x->w->groups,
                                                        .writer = x->w->writer,
                                                        .metrics = x->w->metrics,
-                                                       .show = take_pod,
+                                                       .show = on_pod_set,
                                                        .arg = x,
                                                        .retry = 20 * USEC_PER_MSEC,
                                                        .look = look,

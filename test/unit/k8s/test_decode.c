@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "gang/predicates.h"
+#include "gang/node_predicates.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
 #include "k8s/encoding/field.h"
@@ -364,7 +364,7 @@ static void priority_classes_are_read(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         cleanup_json json_t *json = parse(cases[i].text);
         struct err err = {.text = ""};
-        struct gang_class_facts *f = decode_class(json, &err);
+        struct gang_priority_class_facts *f = decode_class(json, &err);
         if (cases[i].error) {
             assert_null(f);
             assert_non_null(strstr(err.text, cases[i].error));
@@ -373,7 +373,7 @@ static void priority_classes_are_read(void **state)
         assert_non_null(f);
         assert_string_equal(f->name, "high");
         assert_int_equal(f->value, cases[i].value);
-        gang_class_facts_free(f);
+        gang_priority_class_facts_free(f);
     }
 }
 

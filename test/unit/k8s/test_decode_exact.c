@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "gang/rules.h"
+#include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/field.h"
 
@@ -120,8 +120,10 @@ static void those_kept_away_from_wider_domains_are_known(void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct gang_pod_facts *f = decode(cases[i].spec);
-        if (gang_shuns(f, a) != cases[i].near || gang_shuns(f, other) != cases[i].far)
-            fail_msg("%s: %d %d", cases[i].spec, gang_shuns(f, a), gang_shuns(f, other));
+        if (gang_wide_anti_affinity_forbids(f, a) != cases[i].near ||
+            gang_wide_anti_affinity_forbids(f, other) != cases[i].far)
+            fail_msg("%s: %d %d", cases[i].spec, gang_wide_anti_affinity_forbids(f, a),
+                     gang_wide_anti_affinity_forbids(f, other));
         gang_pod_facts_free(f);
     }
     gang_pod_facts_free(a);
@@ -140,8 +142,8 @@ static void rules_beyond_the_bounds_concern_everybody(void **state)
                                         "'requiredDuringSchedulingIgnoredDuringExecution':[%s]}}",
                                         buf_str(&terms));
     struct gang_pod_facts *a = decode(""), *f = decode(spec);
-    assert_true(gang_shuns(f, a));
-    assert_true(f->n_shuns <= 32);
+    assert_true(gang_wide_anti_affinity_forbids(f, a));
+    assert_true(f->n_wide_anti_affinity <= 32);
     gang_pod_facts_free(a);
     gang_pod_facts_free(f);
 }

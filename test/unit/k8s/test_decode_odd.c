@@ -280,7 +280,7 @@ static const char seen_text[] =
 static void try_status(const json_t *whole, const void *arg)
 {
     const struct dialect *d = arg;
-    static const enum gang_state states[] = {GANG_WAITING, GANG_PLACED};
+    static const enum gang_state states[] = {GANG_WAITING, GANG_SCHEDULED};
     char group[] = "g", ns[] = "ml", name[] = "g";
     struct gang_ref ref = {group, ns, name};
     for (size_t i = 0; i < ARRAY_SIZE(states); i++) {

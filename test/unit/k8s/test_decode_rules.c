@@ -9,7 +9,7 @@
 
 #include "base/buf.h"
 #include "gang/bounds.h"
-#include "gang/rules.h"
+#include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode.h"
 #include "k8s/encoding/field.h"
 
@@ -49,8 +49,8 @@ static void put_term(struct buf *b, const struct gang_term *t)
 
 static void put_rules(struct buf *b, const struct gang_pod_facts *f)
 {
-    for (size_t i = 0; i < f->n_apart; i++) {
-        const struct gang_selector *s = &f->apart[i];
+    for (size_t i = 0; i < f->n_anti_affinity; i++) {
+        const struct gang_selector *s = &f->anti_affinity[i];
         buf_puts(b, "apart");
         put_term(b, &s->term);
         for (size_t k = 0; k < s->n_namespaces; k++)
@@ -220,9 +220,9 @@ static void T04_rules_between_pods_are_bounded(void **state)
     for (size_t i = 0; i < ARRAY_SIZE(bounded); i++) {
         struct gang_pod_facts *f = decode(bounded[i].spec, &err);
         assert_non_null(f);
-        assert_int_equal(f->n_apart, 0);
-        assert_int_equal(f->n_shuns, 1);
-        assert_int_equal(f->shuns[0].all_namespaces, bounded[i].all);
+        assert_int_equal(f->n_anti_affinity, 0);
+        assert_int_equal(f->n_wide_anti_affinity, 1);
+        assert_int_equal(f->wide_anti_affinity[0].all_namespaces, bounded[i].all);
         if (!f->invalid || !strstr(f->invalid, bounded[i].says))
             fail_msg("\"%s\" does not say \"%s\"", f->invalid, bounded[i].says);
         gang_pod_facts_free(f);

@@ -59,9 +59,9 @@ static void phases_follow_the_gang(void **state)
         {GANG_WAITING, 0, 0, false, "Pending", "Pending", "PreScheduling", "Scheduling"},
         {GANG_PLANNED, 0, 0, false, "PreScheduling", "Inqueue", "PreScheduling", "Scheduling"},
         {GANG_COMMITTING, 0, 0, false, "PreScheduling", "Inqueue", "Scheduling", "Scheduling"},
-        {GANG_PLACED, 0, 0, false, "Scheduled", "Running", "Scheduled", "Scheduling"},
-        {GANG_PLACED, 7, 0, false, "Scheduled", "Running", "Scheduled", "Scheduling"},
-        {GANG_PLACED, 6, 2, false, "Running", "Running", "Running", "Running"},
+        {GANG_SCHEDULED, 0, 0, false, "Scheduled", "Running", "Scheduled", "Scheduling"},
+        {GANG_SCHEDULED, 7, 0, false, "Scheduled", "Running", "Scheduled", "Scheduling"},
+        {GANG_SCHEDULED, 6, 2, false, "Running", "Running", "Running", "Running"},
         {GANG_RECOVERING, 0, 0, false, "PreScheduling", "Inqueue", "Scheduling", "Scheduling"},
         {GANG_RECOVERING, 3, 0, false, "PreScheduling", "Unknown", "Scheduling", "Scheduling"},
         {GANG_BACKED_OFF, 0, 0, false, "Pending", "Pending", "PreScheduling", "Scheduling"},
@@ -144,7 +144,7 @@ static void S01_volcano_group_says_why_it_waits_and_is_cleared_later(void **stat
                      "8 members needed, room for 6", "2024-02-29T12:00:00Z");
     assert_null(condition(object, "Scheduled"));
 
-    s = status_of(GANG_PLACED);
+    s = status_of(GANG_SCHEDULED);
     s.bound = 8;
     patch = status_at(d, &s, object, WALL + 120 * USEC_PER_SEC);
     apply_patch(object, patch);
@@ -182,7 +182,7 @@ static void nothing_is_written_when_nothing_changed(void **state)
 static void counters_are_written(void **state)
 {
     (void)state;
-    struct gang_status s = status_of(GANG_PLACED);
+    struct gang_status s = status_of(GANG_SCHEDULED);
     s.bound = 8;
     s.running = 5;
     s.succeeded = 2;
@@ -215,7 +215,7 @@ static void S05_condition_carries_the_reason_in_words(void **state)
         cleanup_json json_t *patch = status_at(dialect_by_group(groups[i]), &s, NULL, WALL);
         assert_condition(patch, "PodGroupScheduled", "False", "NotEnoughResources",
                          "8 members needed, room for 6", "2024-02-29T12:00:00Z");
-        s = status_of(GANG_PLACED);
+        s = status_of(GANG_SCHEDULED);
         s.reason = REASON_NONE;
         s.text = "";
         cleanup_json json_t *after = status_at(dialect_by_group(groups[i]), &s, patch, WALL);
@@ -302,7 +302,7 @@ static void volcano_counts_transitions(void **state)
     } steps[] = {
         {GANG_WAITING, "room for 6", "7", NULL},
         {GANG_WAITING, "room for 7", "7", NULL}, /* other words are no transition */
-        {GANG_PLACED, "", "8", "9"},
+        {GANG_SCHEDULED, "", "8", "9"},
         {GANG_WAITING, "room for 0", "11", "10"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
@@ -358,7 +358,7 @@ static void kai_tells_its_own_readers_too(void **state)
     assert_string_equal(field_peek(why, "reason", NULL), "NotEnoughResources");
     assert_null(status_at(d, &s, object, WALL + USEC_PER_SEC));
 
-    s = status_of(GANG_PLACED);
+    s = status_of(GANG_SCHEDULED);
     patch = status_at(d, &s, object, WALL + 60 * USEC_PER_SEC);
     apply_patch(object, patch);
     json_decref(patch);
@@ -409,7 +409,7 @@ static void S13_who_occupies_a_group_is_written_once(void **state)
         assert_string_equal(field_peek(object, "status", "scheduleStartTime", NULL),
                             "2024-02-29T12:00:00Z");
 
-        s = status_of(GANG_PLACED);
+        s = status_of(GANG_SCHEDULED);
         view = (struct dialect_view){object, "ml/other", WALL + 60 * USEC_PER_SEC};
         patch = d->status(&s, &view);
         assert_null(field_peek(patch, "status", "occupiedBy", NULL));

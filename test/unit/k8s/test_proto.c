@@ -195,7 +195,7 @@ static void decoders_take_the_tree(void **state)
     assert_int_equal(p->n_claims, 2);
     assert_int_equal(p->n_host_ports, 2);
     assert_int_equal(p->n_spreads, 1);
-    assert_int_equal(p->n_apart, 1);
+    assert_int_equal(p->n_anti_affinity, 1);
     assert_true(p->unschedulable && p->controlled && p->has_resource_claims && p->has_affinity);
     assert_int_equal(gang_amounts_get(&p->requests, "cpu"), 4000);
     gang_pod_facts_free(p);

@@ -405,7 +405,7 @@ static void C06_an_eviction_that_cannot_be_is_not_asked_for_again(void **state)
 /* `version`: of the pod when the words were found. */
 static void tell_effect(struct fixture *x, const char *name, int64_t version, const char *text)
 {
-    struct gang_effect e = {.kind = GANG_TELL};
+    struct gang_effect e = {.kind = GANG_PATCH_CONDITION};
     e.pod.ns = "ns";
     e.pod.name = name;
     e.pod.uid = name;

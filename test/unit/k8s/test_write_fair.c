@@ -72,9 +72,9 @@ static void T16_words_for_pods_take_turns_by_namespace(void **state)
     for (int i = 0; i < 300; i++) {
         char uid[16];
         snprintf(uid, sizeof uid, "u%d", i);
-        pod_of(x, GANG_TELL, "noisy", uid);
+        pod_of(x, GANG_PATCH_CONDITION, "noisy", uid);
     }
-    pod_of(x, GANG_TELL, "quiet", "q");
+    pod_of(x, GANG_PATCH_CONDITION, "quiet", "q");
     writer_pump(x->writer);
     run_until(x, fake_count(x->api, STATUS_OF("quiet", "p")) > 0);
     assert_in_range(fake_count(x->api, STATUS_OF("noisy", "p")), 0, 3);

@@ -59,7 +59,7 @@ static void a_status_goes_where_the_server_keeps_it(void **state)
     assert_string_equal(field_peek(body, "status", "phase", NULL), "Pending");
     serve(x, false);
     fake_answer(x->api, "PATCH " GROUP, 200, GROUP_OF("7", ""));
-    status_effect(x, GANG_PLACED, 0);
+    status_effect(x, GANG_SCHEDULED, 0);
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 1);
 }
@@ -103,7 +103,7 @@ static void T01_a_reply_with_an_odd_number_is_read(void **state)
                 GROUP_OF("9", ",\"status\":{\"x\":99999999999999999999}"));
     status_effect(x, GANG_PLANNED, 0);
     run_until(x, !writer_busy(x->writer));
-    status_effect(x, GANG_PLACED, 4);
+    status_effect(x, GANG_SCHEDULED, 4);
     run_until(x, !writer_busy(x->writer));
     static const char *const versions[] = {"5", "6", "9"};
     for (size_t i = 0; i < ARRAY_SIZE(versions); i++) {
@@ -264,10 +264,10 @@ static void S05_figures_overtake_each_other_but_no_phase_is_skipped(void **state
                                    "\"conditions\":[]}"));
     status_effect(x, GANG_WAITING, 0); /* Pending, under way */
     run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
-    status_effect(x, GANG_PLANNED, 0); /* Inqueue */
-    status_effect(x, GANG_PLACED, 1);  /* Running, 1 … 8 */
+    status_effect(x, GANG_PLANNED, 0);   /* Inqueue */
+    status_effect(x, GANG_SCHEDULED, 1); /* Running, 1 … 8 */
     for (int i = 2; i <= 8; i++)
-        status_effect(x, GANG_PLACED, i);
+        status_effect(x, GANG_SCHEDULED, i);
     fake_release(x->api);
     run_until(x, !writer_busy(x->writer));
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 3);
@@ -297,7 +297,7 @@ static void under_load_only_the_newest_step_is_written(void **state)
         status_of(x, name, GANG_WAITING, 0);
     }
     status_effect(x, GANG_PLANNED, 0);
-    status_effect(x, GANG_PLACED, 8);
+    status_effect(x, GANG_SCHEDULED, 8);
     client_run(x->client, 50 * USEC_PER_MSEC, x->fd);
     assert_int_equal(fake_count(x->api, "PATCH " GROUP), 0);
     fake_release(x->api);
@@ -345,11 +345,11 @@ static void a_status_overtaken_keeps_its_place(void **state)
     fake_answer_late(x->api, BINDING, 201, "{}");
     pod_effect(x, GANG_BIND, "p", "u", "n");
     usec_t begin = usec_now();
-    status_effect(x, GANG_PLACED, 1);
-    status_of(x, "h", GANG_PLACED, 1);
+    status_effect(x, GANG_SCHEDULED, 1);
+    status_of(x, "h", GANG_SCHEDULED, 1);
     while (usec_now() - begin < 800 * USEC_PER_MSEC) /* of the second that they wait */
         client_run(x->client, 10 * USEC_PER_MSEC, x->fd);
-    status_effect(x, GANG_PLACED, 2);
+    status_effect(x, GANG_SCHEDULED, 2);
     run_until(x, fake_count(x->api, "PATCH " GROUP) == 1);
     assert_true(usec_now() - begin < 1500 * USEC_PER_MSEC);
     run_until(x, fake_count(x->api, other) == 1);

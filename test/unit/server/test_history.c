@@ -84,8 +84,8 @@ static void changes_of_state_are_kept_and_repetitions_are_not(void **state)
     status(h, 3, "a", GANG_WAITING, "room for 3");
     status(h, 4, "a", GANG_PLANNED, "");
     status(h, 5, "a", GANG_COMMITTING, "");
-    status(h, 6 * USEC_PER_SEC, "a", GANG_PLACED, "");
-    status(h, 6 * USEC_PER_SEC, "a", GANG_PLACED, "");
+    status(h, 6 * USEC_PER_SEC, "a", GANG_SCHEDULED, "");
+    status(h, 6 * USEC_PER_SEC, "a", GANG_SCHEDULED, "");
     status(h, 7 * USEC_PER_SEC, "a", GANG_DONE, "");
     static const struct {
         const char *from, *to, *text;
@@ -232,7 +232,7 @@ static void each_change_is_a_line_in_the_log_at_a_bounded_rate(void **state)
         snprintf(name, sizeof name, "g%d", i);
         status(h, 10 * USEC_PER_SEC, name, GANG_WAITING, "");
     }
-    status(h, 11 * USEC_PER_SEC, "a", GANG_PLACED, "");
+    status(h, 11 * USEC_PER_SEC, "a", GANG_SCHEDULED, "");
     cleanup_free char *log = caught(path);
     assert_non_null(strstr(log, " gang state gang=\"ml/a\" from=\"\" to=\"Waiting\" "
                                 "reason=\"NotEnoughResources\" text=\"no \\\"room\\\"\"\n"));

@@ -181,10 +181,10 @@ static void one_gang_comes_with_why(void **state)
     post(s, (struct gang_event){.kind = GANG_EV_SYNCED});
     wait_for(s, "place", 1);
     json_t *j = fetch_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
-    json_t *shape = json_array_get(json_object_get(j, "waiting"), 0);
-    json_t *missing = json_object_get(shape, "short");
-    assert_int_equal(json_integer_value(json_object_get(shape, "pods")), 3);
-    assert_int_equal(json_integer_value(json_object_get(shape, "fit")), 2);
+    json_t *signature = json_array_get(json_object_get(j, "waiting"), 0);
+    json_t *missing = json_object_get(signature, "short");
+    assert_int_equal(json_integer_value(json_object_get(signature, "pods")), 3);
+    assert_int_equal(json_integer_value(json_object_get(signature, "fit")), 2);
     assert_string_equal(json_string_value(json_object_get(missing, "resource")), "nvidia.com/gpu");
     assert_int_equal(json_integer_value(json_object_get(missing, "free")), 2);
     assert_int_equal(json_array_size(json_object_get(j, "pods")), 3);

@@ -185,11 +185,11 @@ static struct gang_pod_facts *story_pod(struct story *s, int i)
     p->requests.items[0].amount = 1 + i % 3;
     gang_kvs_add(&p->labels, "app", i % 2 ? "odd" : "even");
     if (i % 5 == 0) { /* alone on its host */
-        p->apart = xcalloc(1, sizeof *p->apart);
-        p->n_apart = 1;
-        p->apart[0].term.items = xcalloc(1, sizeof *p->apart[0].term.items);
-        p->apart[0].term.n = 1;
-        struct gang_requirement *r = p->apart[0].term.items;
+        p->anti_affinity = xcalloc(1, sizeof *p->anti_affinity);
+        p->n_anti_affinity = 1;
+        p->anti_affinity[0].term.items = xcalloc(1, sizeof *p->anti_affinity[0].term.items);
+        p->anti_affinity[0].term.n = 1;
+        struct gang_requirement *r = p->anti_affinity[0].term.items;
         *r = (struct gang_requirement){.key = xstrdup("app"), .op = MATCH_IN, .n_values = 1};
         r->values = xcalloc(1, sizeof *r->values);
         r->values[0] = xstrdup("even");

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "gang/cluster/dirty_gangs.h"
-#include "gang/cluster/objects.h"
+#include "gang/cluster/lookup.h"
 #include "server/views/metrics.h"
 #include "server/views/violations.h"
 
@@ -40,7 +40,7 @@ static void spoil(struct gang_core *core)
     struct gang *gang = CONTAINER_OF(core->gangs.next, struct gang, in_core);
     gang->state = GANG_COMMITTING;
     gang_touch(core, gang);
-    gang_reviewed(gang);
+    gang_reconciled(gang);
     a_step(core, (struct gang_event){.kind = GANG_EV_TICK});
 }
 

@@ -144,7 +144,7 @@ static void S13_the_owner_of_the_pods_is_written(void **state)
     struct gang_effect e = {.kind = GANG_STATUS};
     e.status = (struct gang_status){.ref = &ref,
                                     .uid = "u",
-                                    .state = GANG_PLACED,
+                                    .state = GANG_SCHEDULED,
                                     .text = "",
                                     .help = "",
                                     .min_member = 1,

@@ -4,11 +4,11 @@
 #include "k8s/encoding/field.h"
 #include "workload_fixture.h"
 
-static const char *const verdicts[] = {
+static const char *const rule_results[] = {
     [WORKLOAD_NO] = "no", [WORKLOAD_MAKE] = "make", [WORKLOAD_OWNER] = "owner"};
 
 static const struct {
-    const char *pod, *verdict;
+    const char *pod, *rule_result;
 } pods[] = {
     /* schedulers */
     {"{spec: {schedulerName: kai-scheduler}}", "make"},
@@ -72,9 +72,9 @@ static void test_pods_and_verdicts(void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE(pods); i++) {
         cleanup_json json_t *pod = fixture_parse(pods[i].pod);
-        const char *got = verdicts[workload_judge(&rules, pod)];
-        if (strcmp(got, pods[i].verdict) != 0)
-            fail_msg("%s: is %s, not %s", pods[i].pod, got, pods[i].verdict);
+        const char *got = rule_results[workload_judge(&rules, pod)];
+        if (strcmp(got, pods[i].rule_result) != 0)
+            fail_msg("%s: is %s, not %s", pods[i].pod, got, pods[i].rule_result);
     }
 }
 
@@ -132,7 +132,7 @@ static void test_the_usual_scheduler_can_be_listed(void **state)
 
 /* Pods of other schedulers: only of owners whose pods start together the owners are asked. */
 static const struct {
-    const char *api_version, *kind, *label, *verdict;
+    const char *api_version, *kind, *label, *rule_result;
 } owners[] = {
     {"ray.io/v1", "RayCluster", "x", "owner"},
     {"ray.io/v1alpha1", "RayCluster", "x", "owner"},
@@ -163,10 +163,10 @@ static void test_which_owners_are_asked(void **state)
             json_pack("{s:{s:{s:s},s:[{s:s,s:s,s:s,s:s,s:b}]}}", "metadata", "labels",
                       owners[i].label, "y", "ownerReferences", "apiVersion", owners[i].api_version,
                       "kind", owners[i].kind, "name", "o", "uid", "u", "controller", true);
-        const char *got = verdicts[workload_judge(&rules, pod)];
-        if (strcmp(got, owners[i].verdict) != 0)
+        const char *got = rule_results[workload_judge(&rules, pod)];
+        if (strcmp(got, owners[i].rule_result) != 0)
             fail_msg("%s with %s: is %s, not %s", owners[i].kind, owners[i].label, got,
-                     owners[i].verdict);
+                     owners[i].rule_result);
     }
 }
 

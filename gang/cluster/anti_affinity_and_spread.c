@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/anti_affinity_and_spread.h"
+
+#include "gang/cluster/lookup.h"
+#include "gang/inter_pod_rules.h"
+
+struct node_pod_counts {
+    uint64_t gen; /* node->marks.pods_changed when it was looked at; 0: never */
+    bool anti_affinity;
+};
+
+struct pod_counts {
+    uint64_t as_of; /* core->marks.crowds; the sums below are over all nodes then */
+    struct node_pod_counts *nodes;
+    size_t n_nodes;
+    size_t n_spreads;
+    int64_t *counts;        /* [spread][node]; -1: the node does not count */
+    int64_t *least, *hosts; /* by spread */
+};
+
+void pod_counts_free(struct pod_counts *pod_counts)
+{
+    if (!pod_counts)
+        return;
+    free(pod_counts->nodes);
+    free(pod_counts->counts);
+    free(pod_counts->least);
+    free(pod_counts->hosts);
+    free(pod_counts);
+}
+
+/* ---- who is there ---- */
+
+static bool either_keeps_away(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
+{
+    return gang_anti_affinity_forbids(a, b) || gang_anti_affinity_forbids(b, a);
+}
+
+static const struct gang_pod_facts *facts_of_slot(const struct slot *slot)
+{
+    return slot->pod ? slot->pod->facts : signature_sample(slot->signature);
+}
+
+/* The scheduler has assumed the member there, or is about to: it knows of it. */
+static bool on_its_way(const struct slot *slot)
+{
+    return slot->pod && (slot->pod->held || slot->pod->sent);
+}
+
+static const struct slot *reserved_anti_affinity_conflict(const struct node *node,
+                                                          const struct gang_pod_facts *who,
+                                                          bool unknown_only,
+                                                          const struct slot *except,
+                                                          const struct reach *reach)
+{
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        const struct gang_pod_facts *other = facts_of_slot(slot);
+        if (other && slot != except && !(unknown_only && on_its_way(slot)) &&
+            !slot_yields(slot, reach) && either_keeps_away(who, other))
+            return slot;
+    }
+    return NULL;
+}
+
+/* Anti-affinity may be of concern there at all. */
+static bool concerned(const struct node *node, const struct gang_pod_facts *who)
+{
+    return (who->n_anti_affinity || node->n_anti_affinity) && node->facts &&
+           gang_is_host(node->facts);
+}
+
+const struct gang_pod_facts *charged_anti_affinity_conflict(const struct node *node,
+                                                            const struct gang_pod_facts *who)
+{
+    if (!concerned(node, who))
+        return NULL;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        if (either_keeps_away(who, pod->facts))
+            return pod->facts;
+    return NULL;
+}
+
+const struct gang_pod_facts *anti_affinity_conflict(const struct node *node,
+                                                    const struct gang_pod_facts *who)
+{
+    if (!concerned(node, who))
+        return NULL;
+    const struct gang_pod_facts *conflict = charged_anti_affinity_conflict(node, who);
+    if (conflict)
+        return conflict;
+    const struct reach all = {.displace = DISPLACE_NONE};
+    const struct slot *slot =
+        reserved_anti_affinity_conflict(node, who, /* unknown_only= */ false, NULL, &all);
+    return slot ? facts_of_slot(slot) : NULL;
+}
+
+const struct slot *slot_anti_affinity_conflict(const struct node *node,
+                                               const struct gang_pod_facts *who,
+                                               const struct slot *except, const struct reach *reach)
+{
+    if (!node->n_slots || !concerned(node, who))
+        return NULL;
+    return reserved_anti_affinity_conflict(node, who, /* unknown_only= */ true, except, reach);
+}
+
+bool slot_has_anti_affinity_conflict(const struct slot *slot)
+{
+    const struct gang_pod_facts *who = facts_of_slot(slot);
+    return who && !on_its_way(slot) && charged_anti_affinity_conflict(slot->node, who);
+}
+
+int64_t charged_spread_count(const struct node *node, const struct gang_pod_facts *who,
+                             const struct gang_spread *s)
+{
+    if (!node->facts || !gang_spread_covers(s, who, node->facts))
+        return -1;
+    int64_t n = 0;
+    list_for_each (pod, &node->pods, struct pod, in_node)
+        n += gang_spread_counts(s, who, pod->facts);
+    return n;
+}
+
+static int64_t count(const struct node *node, const struct gang_pod_facts *who,
+                     const struct gang_spread *s)
+{
+    int64_t n = charged_spread_count(node, who, s);
+    if (n < 0)
+        return n;
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        const struct gang_pod_facts *other = facts_of_slot(slot);
+        n += other && gang_spread_counts(s, who, other);
+    }
+    return n;
+}
+
+/* ---- hosts ---- */
+
+static void count_host(struct gang_core *core, const struct gang_node_facts *facts, int by)
+{
+    const char *name = facts ? gang_kvs_get(&facts->labels, GANG_HOSTNAME) : NULL;
+    if (!name)
+        return;
+    size_t n = (size_t)(uintptr_t)map_get(&core->hosts, name), now = n + (size_t)by;
+    core->n_shared_hostnames += (now > 1 ? now - 1 : 0) - (n > 1 ? n - 1 : 0);
+    if (now)
+        map_set(&core->hosts, name, (void *)(uintptr_t)now);
+    else
+        map_remove(&core->hosts, name);
+}
+
+void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
+                      const struct gang_node_facts *is)
+{
+    count_host(core, is, 1);
+    count_host(core, was, -1);
+}
+
+/* ---- what is remembered ---- */
+
+static struct pod_counts *pod_counts_for(const struct gang_core *core, struct rules *rules)
+{
+    struct pod_counts *pod_counts = rules->signature->pod_counts;
+    if (pod_counts && pod_counts->n_nodes >= core->n_ids)
+        return pod_counts;
+    pod_counts_free(pod_counts);
+    pod_counts = rules->signature->pod_counts = xcalloc(1, sizeof *pod_counts);
+    pod_counts->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* nodes may still come */
+    pod_counts->n_spreads = rules->who->n_spreads;
+    pod_counts->nodes = xcalloc(pod_counts->n_nodes, sizeof *pod_counts->nodes);
+    pod_counts->counts =
+        xcalloc(pod_counts->n_nodes * pod_counts->n_spreads, sizeof *pod_counts->counts);
+    pod_counts->least = xcalloc(pod_counts->n_spreads, sizeof *pod_counts->least);
+    pod_counts->hosts = xcalloc(pod_counts->n_spreads, sizeof *pod_counts->hosts);
+    return pod_counts;
+}
+
+static int64_t *count_at(const struct pod_counts *pod_counts, size_t spread,
+                         const struct node *node)
+{
+    return &pod_counts->counts[spread * pod_counts->n_nodes + node->id];
+}
+
+static const struct node_pod_counts *look(struct pod_counts *pod_counts, const struct rules *rules,
+                                          const struct node *node)
+{
+    struct node_pod_counts *seen = &pod_counts->nodes[node->id];
+    if (seen->gen == node->marks.pods_changed)
+        return seen;
+    *seen = (struct node_pod_counts){node->marks.pods_changed,
+                                     anti_affinity_conflict(node, rules->who) != NULL};
+    for (size_t i = 0; i < pod_counts->n_spreads; i++)
+        *count_at(pod_counts, i, node) = count(node, rules->who, &rules->who->spreads[i]);
+    return seen;
+}
+
+/* The smallest counts, over all nodes. */
+static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
+                   const struct rules *rules)
+{
+    pod_counts->as_of = core->marks.pods_changes;
+    for (size_t i = 0; i < pod_counts->n_spreads; i++) {
+        pod_counts->least[i] = INT64_MAX;
+        pod_counts->hosts[i] = 0;
+    }
+    for (size_t id = 0; id < core->n_ids; id++) {
+        const struct node *node = core->by_id[id];
+        if (!node)
+            continue;
+        look(pod_counts, rules, node);
+        for (size_t i = 0; i < pod_counts->n_spreads; i++) {
+            int64_t n = *count_at(pod_counts, i, node);
+            pod_counts->hosts[i] += n >= 0;
+            if (n >= 0 && n < pod_counts->least[i])
+                pod_counts->least[i] = n;
+        }
+    }
+}
+
+/* ---- asking ---- */
+
+struct rules rules_for(const struct gang_core *core, struct signature *signature)
+{
+    struct rules rules = {.core = core, .signature = signature};
+    if (signature->anti_affinity || signature->spread || core->n_anti_affinity)
+        rules.who = signature_sample(signature);
+    return rules;
+}
+
+enum rule rules_refusal(struct rules *rules, const struct node *node)
+{
+    if (!rules->who)
+        return RULE_NONE;
+    if (!rules->signature->anti_affinity &&
+        !rules->signature->spread) /* few such pods: nothing to remember */
+        return node->n_anti_affinity && anti_affinity_conflict(node, rules->who)
+                   ? RULE_ANTI_AFFINITY
+                   : RULE_NONE;
+    if (!rules->pod_counts)
+        rules->pod_counts = pod_counts_for(rules->core, rules);
+    struct pod_counts *pod_counts = rules->pod_counts;
+    if (pod_counts->n_spreads && pod_counts->as_of != rules->core->marks.pods_changes)
+        sum_up(rules->core, pod_counts, rules);
+    if (look(pod_counts, rules, node)->anti_affinity)
+        return RULE_ANTI_AFFINITY;
+    for (size_t i = 0; i < pod_counts->n_spreads; i++) {
+        int64_t here = *count_at(pod_counts, i, node);
+        if (here < 0 || !gang_spread_allows(&rules->who->spreads[i], rules->who, here,
+                                            pod_counts->least[i], pod_counts->hosts[i]))
+            return RULE_SPREAD;
+    }
+    return RULE_NONE;
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/class_labels.h"
+
+#include "base/hash.h"
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/lookup.h"
+#include "gang/inter_pod_rules.h"
+
+/* Nodes are put into classes anew when a key goes, so keys go this seldom. */
+#define FORGET_PAUSE (10 * USEC_PER_SEC)
+#define TAKE_PAUSE   USEC_PER_SEC
+/* So many pods of a signature are looked at for the namespace that it asks for. */
+#define PAYERS_MAX 256
+
+/* ---- values ---- */
+
+/* Labels of nodes are in order, see on_node_set(). */
+static const char *label_of(const struct node *node, const char *key)
+{
+    const struct gang_kvs *labels = &node->facts->labels;
+    size_t low = 0, high = labels->n;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        int c = strcmp(labels->items[middle].key, key);
+        if (c == 0)
+            return labels->items[middle].value;
+        if (c < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+/* The values there are, one more where some node has none. */
+static size_t parts_of(const struct gang_core *core, const struct label_key *k)
+{
+    return map_count(&k->values) + (k->nodes < map_count(&core->nodes));
+}
+
+static void set_value(struct label_key *k, const struct node *node, const char *value)
+{
+    if (node->id >= k->n_value_of) {
+        size_t n = (size_t)node->id + 64;
+        k->value_of = xreallocarray(k->value_of, n, sizeof *k->value_of);
+        memset(k->value_of + k->n_value_of, 0, (n - k->n_value_of) * sizeof *k->value_of);
+        k->n_value_of = n;
+    }
+    uintptr_t number = value ? (uintptr_t)map_get(&k->values, value) : 0;
+    if (value && !number) {
+        number = map_count(&k->values) + 1;
+        map_set(&k->values, value, (void *)number);
+    }
+    k->value_of[node->id] = (uint32_t)number;
+}
+
+static void forget_values(struct label_key *k)
+{
+    free(STEAL(k->value_of));
+    k->n_value_of = 0;
+    map_done(&k->values);
+    k->values = (struct map)MAP_INIT;
+}
+
+/* False: there are too many. */
+static bool learn_values(struct gang_core *core, struct label_key *k)
+{
+    for (size_t i = 0; i < core->n_ids; i++) {
+        const struct node *node = core->by_id[i];
+        if (node && node->facts)
+            set_value(k, node, label_of(node, k->key));
+        if (map_count(&k->values) > CLASS_LABEL_SETS_MAX) {
+            forget_values(k);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- kinds of nodes ---- */
+
+/* A digest of the values of all told labels: enough for counting. */
+static uint64_t kind_with(uint64_t kind, const struct label_key *k, const struct node *node)
+{
+    return hash_u64(kind, class_label_value(k, node));
+}
+
+static uint64_t kind_of(const struct gang_core *core, const struct node *node)
+{
+    uint64_t kind = HASH_START;
+    for (size_t i = 0; i < core->labels.n_class_labels; i++)
+        kind = kind_with(kind, core->labels.of_classes[i], node);
+    return kind;
+}
+
+/* How many kinds there are, with one more key (or NULL); CLASS_LABEL_SETS_MAX + 1: too many. */
+static size_t count_kinds(const struct gang_core *core, const struct label_key *more)
+{
+    enum { PLACES = 4 * CLASS_LABEL_SETS_MAX };
+    uint64_t seen[PLACES] = {0};
+    size_t n = 0;
+    for (size_t i = 0; i < core->n_ids && n <= CLASS_LABEL_SETS_MAX; i++) {
+        const struct node *node = core->by_id[i];
+        if (!node || !node->facts)
+            continue;
+        uint64_t kind = (more ? kind_with(node->class_labels, more, node) : node->class_labels) | 1;
+        size_t at = (size_t)(kind >> 32) % PLACES;
+        while (seen[at] && seen[at] != kind)
+            at = (at + 1) % PLACES;
+        n += !seen[at];
+        seen[at] = kind;
+    }
+    return n;
+}
+
+static void nodes_changed(struct gang_core *core)
+{
+    for (size_t i = 0; i < core->n_ids; i++)
+        if (core->by_id[i]) {
+            core->by_id[i]->class_labels = kind_of(core, core->by_id[i]);
+            node_rules_changed(core->by_id[i]);
+            node_reclassify(core, core->by_id[i]);
+        }
+}
+
+/* ---- keys come and go ---- */
+
+static struct label_key *key_get(struct gang_core *core, const char *key)
+{
+    struct label_key *k = map_get(&core->labels.keys, key);
+    if (k)
+        return k;
+    k = xcalloc(1, sizeof *k);
+    k->key = xstrdup(key);
+    map_set(&core->labels.keys, key, k);
+    return k;
+}
+
+static void key_drop_unused(struct gang_core *core, struct label_key *k)
+{
+    if (k->nodes || k->users || k->class_labels)
+        return;
+    map_remove(&core->labels.keys, k->key);
+    free(k->key);
+    free(k);
+}
+
+static void tell_apart_by(struct gang_core *core, struct label_key *k, const char *ns)
+{
+    k->class_labels = true;
+    k->payer = xstrdup(ns);
+    core->labels.of_classes[core->labels.n_class_labels++] = k;
+    nodes_changed(core);
+}
+
+/* Classes do not go by it any more; to be followed by nodes_changed(). */
+static void class_label_drop(struct gang_core *core, struct label_key *k)
+{
+    size_t at = 0;
+    while (core->labels.of_classes[at] != k)
+        at++;
+    memmove(&core->labels.of_classes[at], &core->labels.of_classes[at + 1],
+            (--core->labels.n_class_labels - at) * sizeof core->labels.of_classes[0]);
+    k->class_labels = false;
+    free(STEAL(k->payer));
+    forget_values(k);
+    core->labels.gen++; /* there is room for others */
+    core->labels.left = core->now;
+    key_drop_unused(core, k);
+}
+
+/* ---- shares ---- */
+
+/* What keys of the namespace cost everybody. */
+static size_t share_of(const struct gang_core *core, const char *ns)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < core->labels.n_class_labels; i++)
+        if (strcmp(core->labels.of_classes[i]->payer, ns) == 0)
+            sum += parts_of(core, core->labels.of_classes[i]);
+    return sum;
+}
+
+/* The largest key of the namespace that has most, if that is more than so much. */
+static struct label_key *largest_beyond(const struct gang_core *core, size_t share)
+{
+    struct label_key *largest = NULL;
+    for (size_t i = 0; i < core->labels.n_class_labels; i++) {
+        struct label_key *k = core->labels.of_classes[i];
+        size_t has = share_of(core, k->payer);
+        if (has < share || (has == share && !largest))
+            continue;
+        if (has > share || parts_of(core, k) > parts_of(core, largest))
+            largest = k;
+        share = has;
+    }
+    return largest;
+}
+
+static bool forget_unused(struct gang_core *core)
+{
+    bool any = false;
+    for (size_t i = core->labels.n_class_labels; i-- > 0;)
+        if (core->labels.of_classes[i]->users == 0) {
+            class_label_drop(core, core->labels.of_classes[i]);
+            any = true;
+        }
+    if (any)
+        nodes_changed(core);
+    core->labels.unused = false;
+    return any;
+}
+
+static bool has_room(const struct gang_core *core, const struct label_key *k)
+{
+    return core->labels.n_class_labels < CLASS_LABELS_MAX &&
+           count_kinds(core, k) <= CLASS_LABEL_SETS_MAX;
+}
+
+/* Keys of those that have more make room for the key of the namespace; false: nobody has more. */
+static bool make_room(struct gang_core *core, const struct label_key *k, const char *ns)
+{
+    bool may_take = !core->labels.left || core->now - core->labels.left >= TAKE_PAUSE;
+    while (!has_room(core, k)) {
+        size_t own = share_of(core, ns) + parts_of(core, k);
+        struct label_key *other = may_take ? largest_beyond(core, own) : NULL;
+        if (!other)
+            return false;
+        class_label_drop(core, other);
+        nodes_changed(core);
+    }
+    return true;
+}
+
+/* Nodes are told apart by the key from now on. */
+static bool class_label_add(struct gang_core *core, struct label_key *k, const char *ns)
+{
+    if (!learn_values(core, k))
+        return false;
+    if (!has_room(core, k) && core->labels.unused)
+        forget_unused(core);
+    if (!make_room(core, k, ns)) {
+        forget_values(k);
+        return false;
+    }
+    tell_apart_by(core, k, ns);
+    return true;
+}
+
+/* ---- what signatures ask for ---- */
+
+void class_labels_release(struct gang_core *core, struct signature *signature)
+{
+    for (size_t i = 0; i < signature->labels.n; i++) {
+        struct label_key *k = signature->labels.keys[i];
+        core->labels.unused |= --k->users == 0 && k->class_labels;
+        key_drop_unused(core, k);
+    }
+    free(STEAL(signature->labels.keys));
+    signature->labels.n = 0;
+}
+
+static bool is_order_changed(const struct signature *signature, const struct label_key *k)
+{
+    for (size_t i = 0; i < signature->labels.n; i++)
+        if (signature->labels.keys[i] == k)
+            return true;
+    return false;
+}
+
+static bool ask(struct gang_core *core, struct signature *signature, const char *key,
+                const char *ns)
+{
+    if (strcmp(key, GANG_HOSTNAME) == 0)
+        return false; /* each node has another: classes would be single nodes */
+    struct label_key *k = map_get(&core->labels.keys, key);
+    if (!k || k->nodes == 0)
+        return true; /* the nodes do not differ in it */
+    if (!k->class_labels && !class_label_add(core, k, ns))
+        return false;
+    if (is_order_changed(signature, k))
+        return true;
+    signature->labels.keys =
+        xreallocarray(signature->labels.keys, signature->labels.n + 1, sizeof(struct label_key *));
+    signature->labels.keys[signature->labels.n++] = k;
+    k->users++;
+    return true;
+}
+
+/* It stops at the first that is not told: the signature looks at each node then. */
+static bool ask_all(struct gang_core *core, struct signature *signature,
+                    const struct gang_pod_facts *f, const char *ns)
+{
+    for (size_t i = 0; i < f->node_selector.n; i++)
+        if (!ask(core, signature, f->node_selector.items[i].key, ns))
+            return false;
+    for (size_t i = 0; i < f->n_affinity; i++)
+        for (size_t k = 0; k < f->affinity[i].n; k++)
+            if (f->affinity[i].items[k].on_name ||
+                !ask(core, signature, f->affinity[i].items[k].key, ns))
+                return false;
+    return true;
+}
+
+/* Pods of several namespaces may be of the signature: it asks for the one that has least. */
+static const char *poorest(const struct gang_core *core, const struct signature *signature)
+{
+    const char *ns = NULL;
+    size_t least = 0;
+    int looks = PAYERS_MAX;
+    for (struct list *l = signature->pods.prev; l != &signature->pods && looks-- > 0; l = l->prev) {
+        const char *other = CONTAINER_OF(l, struct pod, in_signature)->facts->ns;
+        if (ns && strcmp(ns, other) == 0)
+            continue;
+        size_t share = share_of(core, other);
+        if (!ns || share < least) {
+            ns = other;
+            least = share;
+        }
+    }
+    return ns;
+}
+
+void class_labels_pod_added(struct signature *signature, const struct pod *pod)
+{
+    const struct gang_pod_facts *sample = signature_sample(signature);
+    if (signature->singly && sample && strcmp(sample->ns, pod->facts->ns) != 0)
+        signature->labels.gen = 0;
+}
+
+static bool are_told(const struct signature *signature)
+{
+    for (size_t i = 0; i < signature->labels.n; i++)
+        if (!signature->labels.keys[i]->class_labels)
+            return false;
+    return true;
+}
+
+bool class_labels_cover(struct gang_core *core, struct signature *signature)
+{
+    if (signature->labels.gen == core->labels.gen)
+        return !signature->singly;
+    const struct gang_pod_facts *sample = signature_sample(signature);
+    if (!sample)
+        return false;
+    do {
+        class_labels_release(core, signature);
+        signature->singly = !ask_all(core, signature, sample, poorest(core, signature));
+    } while (!signature->singly &&
+             !are_told(signature)); /* a later one may have taken an earlier one's room */
+    if (signature->singly)
+        class_labels_release(core, signature);
+    signature->labels.gen = core->labels.gen;
+    return !signature->singly;
+}
+
+/* ---- nodes come and go ---- */
+
+void class_labels_update(struct gang_core *core, struct node *node, const struct gang_kvs *was,
+                         const struct gang_kvs *is)
+{
+    for (size_t i = 0; is && i < is->n; i++)
+        if (key_get(core, is->items[i].key)->nodes++ == 0)
+            core->labels.gen++; /* signatures that asked for it heard that no node has it */
+    for (size_t i = 0; was && i < was->n; i++) {
+        struct label_key *k = map_get(&core->labels.keys, was->items[i].key);
+        k->nodes--;
+        key_drop_unused(core, k);
+    }
+    for (size_t i = 0; i < core->labels.n_class_labels; i++)
+        set_value(core->labels.of_classes[i], node,
+                  is ? label_of(node, core->labels.of_classes[i]->key) : NULL);
+    node->class_labels = kind_of(core, node);
+    core->labels.stale = true;
+}
+
+void class_labels_copy(struct node *node, const struct node *like)
+{
+    node->class_labels = like->class_labels;
+}
+
+/* Nodes may have come that make too many kinds, or gone with the last of some value. */
+void class_labels_settle(struct gang_core *core)
+{
+    if (!core->labels.stale)
+        return;
+    core->labels.stale = false;
+    bool any = false;
+    for (size_t i = core->labels.n_class_labels; i-- > 0;) {
+        struct label_key *k = core->labels.of_classes[i];
+        if (map_count(&k->values) <= CLASS_LABEL_SETS_MAX)
+            continue;
+        forget_values(k);
+        any = true; /* the numbers of its values are others now */
+        if (!learn_values(core, k))
+            class_label_drop(core, k);
+    }
+    if (any)
+        nodes_changed(core);
+    while (count_kinds(core, NULL) > CLASS_LABEL_SETS_MAX) {
+        class_label_drop(core, largest_beyond(core, 0));
+        nodes_changed(core);
+    }
+}
+
+void class_labels_sweep(struct gang_core *core)
+{
+    if (core->labels.unused && core->now - core->labels.left >= FORGET_PAUSE)
+        forget_unused(core);
+}
+
+void class_labels_done(struct gang_core *core)
+{
+    map_for_each (e, &core->labels.keys) {
+        struct label_key *k = e->value;
+        forget_values(k);
+        free(k->payer);
+        free(k->key);
+        free(k);
+    }
+    map_done(&core->labels.keys);
+}
+
+/* ---- the invariants ---- */
+
+static int check_key(const struct gang_core *core, const struct label_key *k, struct err *err)
+{
+    size_t users = 0, nodes = 0;
+    map_for_each (e, &core->signatures) {
+        const struct signature *signature = e->value;
+        users += is_order_changed(signature, k);
+    }
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        nodes += node->facts && label_of(node, k->key);
+    }
+    if (users != k->users || nodes != k->nodes || (!users && !nodes && !k->class_labels))
+        return err_set(
+            err, ERR_INTERNAL,
+            "label %s: %zu signatures ask for it and %zu nodes have it, counted as %zu and "
+            "%zu",
+            k->key, users, nodes, k->users, k->nodes);
+    return 0;
+}
+
+int class_labels_check(const struct gang_core *core, struct err *err)
+{
+    map_for_each (e, &core->labels.keys)
+        if (check_key(core, e->value, err) < 0)
+            return -1;
+    map_for_each (e, &core->nodes) {
+        const struct node *node = e->value;
+        if (node->facts && node->class_labels != kind_of(core, node))
+            return err_set(err, ERR_INTERNAL, "node %s: its labels are not those told apart",
+                           node->name);
+    }
+    if (!core->labels.stale && count_kinds(core, NULL) > CLASS_LABEL_SETS_MAX)
+        return err_set(err, ERR_INTERNAL, "labels tell more than %d kinds of nodes apart",
+                       CLASS_LABEL_SETS_MAX);
+    return 0;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/hold_quota.h"
+
+#include "base/must.h"
+#include "gang/cluster/lookup.h"
+
+/* 1 / LEFT_FREE of the places is for namespaces that have none. */
+#define LEFT_FREE 8
+
+/* A namespace that has places, or was refused some. */
+struct hold_quota {
+    char *ns;
+    size_t places;
+    size_t wants;      /* what it would have now, had it not been refused, */
+    usec_t refused_at; /* then; 0: not since it got places last */
+};
+
+static struct hold_quota *hold_quota_of(struct gang_core *core, const char *ns)
+{
+    struct hold_quota *h = map_get(&core->hold_quotas, ns);
+    if (!h) {
+        h = xcalloc(1, sizeof *h);
+        h->ns = xstrdup(ns);
+        map_set(&core->hold_quotas, ns, h);
+    }
+    return h;
+}
+
+static bool was_refused(const struct gang_core *core, const struct hold_quota *h)
+{
+    return h->refused_at && core->now - h->refused_at < core->config.hold;
+}
+
+static void holder_free(struct hold_quota *h)
+{
+    free(h->ns);
+    free(h);
+}
+
+static void forget_unless_used(struct gang_core *core, struct hold_quota *h)
+{
+    if (h->places || was_refused(core, h))
+        return;
+    map_remove(&core->hold_quotas, h->ns);
+    holder_free(h);
+}
+
+/* Of all places, those that a namespace may book. */
+static size_t most_of_one(const struct gang_core *core)
+{
+    return core->config.max_holds - core->config.max_holds / LEFT_FREE;
+}
+
+/* Who asks for few, and has none, does not wait for others. */
+static bool asks_for_many(const struct gang_core *core, const struct hold_quota *own, size_t n)
+{
+    return own->places || n > core->config.max_holds / LEFT_FREE;
+}
+
+/* Somebody was refused who has fewer places, or asked for fewer; whose turn is over is forgotten.
+ */
+static bool poorer_waits(struct gang_core *core, const struct hold_quota *own, size_t n)
+{
+    bool any = false;
+    map_for_each (e, &core->hold_quotas) {
+        struct hold_quota *h = e->value;
+        bool poorer = own->places ? h->places < own->places : h->wants < n;
+        any |= was_refused(core, h) && poorer;
+        if (h != own)
+            forget_unless_used(core, h);
+    }
+    return any;
+}
+
+static bool has_places(struct gang_core *core, const struct gang *gang,
+                       const struct hold_quota *own, size_t n)
+{
+    size_t taken = map_count(&core->calls) + core->booked_unused, most = core->config.max_holds;
+    if (own->places && gang->booked_holds < most_of_one(core))
+        most = most_of_one(core);
+    return taken + n <= most && !(asks_for_many(core, own, n) && poorer_waits(core, own, n));
+}
+
+/* The last that its quorum takes is not held. */
+static size_t wanted(const struct gang_core *core, int lacks)
+{
+    size_t n = lacks > 2 ? (size_t)lacks - 1 : 1, most = most_of_one(core);
+    return n < most ? n : most;
+}
+
+bool hold_quota_book(struct gang_core *core, struct gang *gang, int lacks)
+{
+    if ((size_t)gang->n_held < gang->booked_holds)
+        return true;
+    struct hold_quota *own =
+        gang->hold_quota ? gang->hold_quota : hold_quota_of(core, gang->head->ref.ns);
+    size_t n = gang->booked_holds ? 1 : wanted(core, lacks);
+    if (!has_places(core, gang, own, n)) {
+        own->refused_at = core->now;
+        own->wants = own->places + n;
+        return false;
+    }
+    size_t places = (size_t)gang->n_held + n; /* who completes a quorum may be held without one */
+    own->refused_at = 0;
+    own->places += places - gang->booked_holds;
+    gang->hold_quota = own;
+    gang->booked_holds = places;
+    core->booked_unused += n;
+    return true;
+}
+
+void hold_quota_taken(struct gang_core *core, struct gang *gang)
+{
+    core->booked_unused -= (size_t)gang->n_held < gang->booked_holds;
+    gang->n_held++;
+}
+
+void hold_quota_left(struct gang_core *core, struct gang *gang)
+{
+    MUST(gang->n_held > 0);
+    gang->n_held--;
+    core->booked_unused += (size_t)gang->n_held < gang->booked_holds;
+    if (gang->n_held > 0 || !gang->booked_holds)
+        return;
+    gang->hold_quota->places -= gang->booked_holds;
+    core->booked_unused -= gang->booked_holds;
+    gang->booked_holds = 0;
+    forget_unless_used(core, STEAL(gang->hold_quota));
+}
+
+void hold_quota_done(struct gang_core *core)
+{
+    map_for_each (e, &core->hold_quotas)
+        holder_free(e->value);
+    map_done(&core->hold_quotas);
+}
+
+int hold_quota_check(const struct gang_core *core, struct err *err)
+{
+    size_t booked = 0, places = 0, held = 0;
+    list_for_each (gang, &core->gangs, struct gang, in_core) {
+        size_t n = (size_t)gang->n_held;
+        booked += gang->booked_holds > n ? gang->booked_holds - n : 0;
+        places += gang->booked_holds;
+        if (gang->booked_holds && !n)
+            return err_set(err, ERR_INTERNAL, "gang %s has places for holds, and holds nothing",
+                           gang->head->key);
+    }
+    map_for_each (e, &core->hold_quotas)
+        held += ((const struct hold_quota *)e->value)->places;
+    if (booked != core->booked_unused || places != held)
+        return err_set(err, ERR_INTERNAL,
+                       "%zu places for holds are booked and %zu of namespaces, counted as %zu and "
+                       "%zu",
+                       booked, places, core->booked_unused, held);
+    return 0;
+}

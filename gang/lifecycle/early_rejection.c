@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/early_rejection.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/filter_results.h"
+#include "gang/cluster/kube_queue.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/reservations.h"
+#include "gang/cluster/timers.h"
+#include "gang/lifecycle/backoff.h"
+
+#define UNASKED_HOLDS 3
+
+/* ---- whose turn has passed ---- */
+
+static bool says_no_more(const struct turn *t, const struct turn *than)
+{
+    return t->priority >= than->priority && t->queued <= than->queued;
+}
+
+/* kube-scheduler asks about the pod now. The table keeps what says most; a lost entry only makes
+ * muster wait for another. */
+static void note_turn(struct gang_core *core, const struct pod *pod)
+{
+    struct turn now = {pod->facts->priority, pod->queue.joined, core->now};
+    size_t n = 0;
+    for (size_t i = 0; i < core->n_turns; i++)
+        if (!says_no_more(&core->turns[i], &now))
+            core->turns[n++] = core->turns[i];
+    if (n == TURNS_MAX) /* the first is the oldest */
+        memmove(core->turns, core->turns + 1, --n * sizeof *core->turns);
+    core->turns[n++] = now;
+    core->n_turns = n;
+    core->asked_at = core->now;
+}
+
+/* Since then kube-scheduler has asked about a pod that stands behind this one in its queue. */
+static bool turn_has_passed(const struct gang_core *core, const struct pod *pod, usec_t since)
+{
+    for (size_t i = 0; i < core->n_turns; i++) {
+        const struct turn *t = &core->turns[i];
+        if (t->priority <= pod->facts->priority && t->queued > pod->queue.joined &&
+            t->asked >= since)
+            return true;
+    }
+    return false;
+}
+
+/* It asked about somebody, or wrote about the pod, since then; and it asks about nobody now. */
+static bool queue_is_idle(const struct gang_core *core, const struct pod *pod, usec_t since)
+{
+    bool lives = core->asked_at >= since || pod->queue.early_rejections;
+    return lives && core->now - core->asked_at >= core->config.hold;
+}
+
+void early_rejection_asked(struct gang_core *core, struct pod *pod)
+{
+    note_turn(core, pod);
+    queue_asked(core, pod);
+    pod->missed = false;
+    early_rejection_end(core, pod);
+}
+
+/* ---- what becomes of them ---- */
+
+static void early_reject(struct gang_core *core, struct pod *pod)
+{
+    struct gang *gang = pod->gang;
+    triggered(core, gang, TRIGGER_REJECTED_EARLY);
+    core->stats.rejected_early++;
+    pod->rejected_early = pod->missed = true;
+    queue_early_rejections_over(pod);
+    slot_release(core, pod->slot, REASON_REFUSED_BY_SCHEDULER);
+    if (pod->nominated) /* for all that is known it sleeps again */
+        pod_reject(core, pod, true);
+    nominate(core, pod, NULL);
+    timer_set(core, pod_timer(pod, TIMER_REJECTED_EARLY), core->now + gang_pause(core, gang));
+    gang_failed(core, gang);
+    gang_plan_again(gang);
+    gang_touch(core, gang);
+}
+
+void early_rejection_missed(struct gang *gang)
+{
+    list_for_each (slot, &gang->slots, struct slot, in_gang)
+        if (slot->pod && !slot->pod->sent && !slot->pod->held)
+            slot->pod->missed = true;
+}
+
+void early_rejection_end(struct gang_core *core, struct pod *pod)
+{
+    if (!pod->rejected_early)
+        return;
+    pod->rejected_early = false;
+    timer_stop(core, pod_timer(pod, TIMER_REJECTED_EARLY));
+    if (!pod->gang)
+        return;
+    triggered(core, pod->gang, TRIGGER_MEMBER_CHANGED);
+    gang_plan_again(pod->gang);
+    gang_touch(core, pod->gang);
+}
+
+/* Its gang needs a plan, and this member its place in it. */
+static bool is_planned(const struct pod *pod)
+{
+    return pod->slot && !pod->held &&
+           (pod->gang->state == GANG_PLANNED || pod->gang->state == GANG_RECOVERING);
+}
+
+void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct gang_pod_facts *old)
+{
+    const struct gang_pod_facts *now = pod->facts;
+    bool ours = old->nominated && str_eq(old->nominated, pod->nominated);
+    bool cleared = ours && !now->nominated, words = now->said != old->said;
+    if (!cleared && !words)
+        return;
+    if (queue_wrote(pod)) /* this came of that call */
+        return;
+    if (!is_planned(pod) || now->node || !(cleared || now->said_alone))
+        return;
+    if (queue_rejected_early(pod) && ours) {
+        early_reject(core, pod);
+    } else if (cleared) {
+        pod_reject(core, pod, true);
+        nominate(core, pod, pod->slot->node);
+    }
+}
+
+/* ---- those that nobody asks about ---- */
+
+static bool is_rejected_early(const struct gang_core *core, const struct slot *slot)
+{
+    const struct pod *pod = slot->pod;
+    if (!pod || !is_planned(pod) || pod->queue.wake_writes || gate_is_closed(pod))
+        return false; /* it may sleep, or not be in the queue yet */
+    usec_t since = pod->queue.joined > slot->made ? pod->queue.joined : slot->made;
+    usec_t wait = (pod->queue.early_rejections ? 1 : UNASKED_HOLDS) * core->config.hold;
+    if (pod->sent && wait < pod_busy_time(pod))
+        wait = pod_busy_time(pod);
+    return core->now - since >= wait &&
+           (turn_has_passed(core, pod, slot->made) || queue_is_idle(core, pod, since));
+}
+
+void early_rejection_watch(struct gang_core *core, struct gang *gang)
+{
+    if (!gang->timers[TIMER_TURNS].node.pos)
+        timer_set(core, &gang->timers[TIMER_TURNS], core->now + core->config.hold);
+}
+
+void early_rejection_check(struct gang_core *core, struct gang *gang)
+{
+    list_for_each_safe (slot, &gang->slots, struct slot, in_gang)
+        if (is_rejected_early(core, slot))
+            early_reject(core, slot->pod);
+    if (gang->n_slots)
+        early_rejection_watch(core, gang);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/lifecycle/predicate_coverage.h"
+
+#include "gang/cluster/filter_results.h"
+#include "gang/cluster/lookup.h"
+#include "gang/inter_pod_rules.h"
+
+/* On a node, at bind, or on its way. */
+static bool is_somewhere(const struct gang_core *core, const struct pod *pod)
+{
+    return pod->node || pod->call || filter_result_is_open(core, pod);
+}
+
+static const char shunned[] = "anti-affinity of another pod that is not over hosts";
+
+static const char unlooked[] = "anti-affinity that is not over hosts, of too many pods to look at";
+
+static int64_t shuns_cost(const struct gang_pod_facts *f)
+{
+    size_t n = 1;
+    for (size_t i = 0; i < f->n_wide_anti_affinity; i++) {
+        n += 1 + f->wide_anti_affinity[i].n_namespaces;
+        for (size_t k = 0; k < f->wide_anti_affinity[i].term.n; k++)
+            n += 1 + f->wide_anti_affinity[i].term.items[k].n_values;
+    }
+    return (int64_t)n;
+}
+
+/* Of those that came to core->marks.shunning after the first `*since`, which goes up to who shuns
+ * it, or to where `*left` is used up. */
+static bool has_wide_anti_affinity_conflict(const struct gang_core *core, const struct pod *pod,
+                                            uint64_t *since, int64_t *left)
+{
+    struct list *l = core->marks.wide_anti_affinity.prev;
+    while (l != &core->marks.wide_anti_affinity &&
+           CONTAINER_OF(l, struct pod, in_wide_anti_affinity)->wide_anti_affinity_seq > *since)
+        l = l->prev;
+    l = l->next;
+    for (; l != &core->marks.wide_anti_affinity && *left > 0; l = l->next) {
+        const struct pod *other = CONTAINER_OF(l, struct pod, in_wide_anti_affinity);
+        *left -= shuns_cost(other->facts);
+        if (other != pod && is_somewhere(core, other) &&
+            gang_wide_anti_affinity_forbids(other->facts, pod->facts))
+            return true;
+        *since = other->wide_anti_affinity_seq;
+    }
+    if (l == &core->marks.wide_anti_affinity)
+        *since = core->marks.wide_anti_affinity_last;
+    return false;
+}
+
+const char *wide_anti_affinity_doubt(const struct gang_core *core, struct pod *pod, int64_t *left)
+{
+    if (has_wide_anti_affinity_conflict(core, pod, &pod->wide_anti_affinity_checked, left))
+        return shunned;
+    return pod->wide_anti_affinity_checked < core->marks.wide_anti_affinity_last ? unlooked : NULL;
+}
+
+void wide_anti_affinity_recheck(struct pod *pod)
+{
+    pod->wide_anti_affinity_checked = 0;
+}
+
+const char *shared_hostname_doubt(const struct gang_core *core, const struct pod *pod)
+{
+    bool concerned = pod->facts->n_anti_affinity || pod->facts->n_spreads || core->n_anti_affinity;
+    return core->n_shared_hostnames && concerned ? "two nodes with one " GANG_HOSTNAME
+                                                   ", which are two hosts here"
+                                                 : NULL;
+}
+
+static const char *own_doubt(const struct gang_core *core, const struct pod *pod)
+{
+    const char *inexact = pod->facts->inexact;
+    return inexact ? inexact : shared_hostname_doubt(core, pod);
+}
+
+bool predicates_cover(const struct gang_core *core, struct pod *pod, int64_t *cost)
+{
+    int64_t left = SHUNS_AT_ONCE;
+    bool covers = !own_doubt(core, pod) && !wide_anti_affinity_doubt(core, pod, &left);
+    *cost = SHUNS_AT_ONCE - left;
+    return covers;
+}
+
+const char *pod_beyond_predicates(const struct gang_core *core, const struct pod *pod)
+{
+    uint64_t since = pod->wide_anti_affinity_checked;
+    int64_t left = SHUNS_AT_ONCE;
+    const char *own = own_doubt(core, pod);
+    return own || !has_wide_anti_affinity_conflict(core, pod, &since, &left) ? own : shunned;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/displaced_slots.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/reservations.h"
+#include "gang/cluster/signatures.h"
+#include "gang/cluster/volume_claims.h"
+#include "gang/plan/node_score.h"
+#include "gang/plan/placement.h"
+#include "gang/podgroup/gang_order.h"
+
+void slot_displace(struct gang_core *core, struct slot *slot)
+{
+    struct gang *gang = slot->gang;
+    struct pod *pod = slot->pod;
+    struct unit *unit = slot->unit;
+    triggered(core, gang, TRIGGER_ROOM_LESS);
+    bool tied = pod && pinned_node(core, pod);
+    struct node *to = tied ? NULL : plan_node(core, gang, slot->signature, slot->node);
+    struct signature *signature = signature_ref(slot->signature);
+    gang_touch(core, gang);
+    slot_release(core, slot, REASON_SLOT_MOVED);
+    if (!to) {
+        gang_plan_again(gang); /* completed, or dropped as a whole, by the pass that follows */
+    } else {
+        slot = slot_add(core, gang, unit, signature, to);
+        core->stats.slots_moved++;
+        if (pod)
+            slot_fill(core, slot, pod);
+        if (pod && (pod->queue.rejected || pod->nominated))
+            nominate(core, pod, to);
+    }
+    signature_unref(core, signature);
+}
+
+/* How far the slot's member is: expected, not asked yet, on its way, at bind. */
+static int progress(const struct slot *slot)
+{
+    return !slot->pod ? 0 : slot->pod->held ? 3 : slot->pod->sent ? 2 : 1;
+}
+
+/* The one that leaves first: its member is least far, its gang latest in order. */
+static struct slot *later(struct slot *a, struct slot *b)
+{
+    int p = progress(a), q = progress(b);
+    if (p != q)
+        return p < q ? a : b;
+    return by_order(&a->gang, &b->gang) > 0 ? a : b;
+}
+
+void node_displace_excess(struct gang_core *core, struct node *node)
+{
+    for (;;) {
+        struct slot *first = NULL;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (slot_in_excess(slot))
+                first = first ? later(slot, first) : slot;
+        if (!first)
+            return;
+        slot_displace(core, first);
+    }
+}
+
+/* Slots on a node that no longer passes their signature's rules leave it. */
+static void leave_unfit(struct gang_core *core, struct node *node)
+{
+    bool again = true;
+    while (again) {
+        again = false;
+        list_for_each (slot, &node->slots, struct slot, in_node)
+            if (!node->facts || signature_refusal(slot->signature, node)) {
+                slot_displace(core, slot);
+                again = true; /* the list may have changed anywhere */
+                break;
+            }
+    }
+}
+
+void displaced_slots_settle(struct gang_core *core)
+{
+    struct node *node;
+    while ((node = recheck_slots_take(core)) != NULL) {
+        leave_unfit(core, node);
+        node_displace_excess(core, node);
+    }
+}
+
+/* The slot in the pod's way that leaves first: of a gang below the pod's priority, or one that has
+ * another node to go to; NULL: none. */
+static struct slot *first_to_leave(struct gang_core *core, struct node *node, const struct pod *pod)
+{
+    const struct reach lower = {.displace = DISPLACE_LOWER, .priority = pod->facts->priority};
+    struct slot *first = NULL, *yields = NULL;
+    list_for_each (slot, &node->slots, struct slot, in_node) {
+        if (progress(slot) == 3 || !slot_in_way(slot, pod->signature))
+            continue;
+        first = first ? later(slot, first) : slot;
+        if (slot_yields(slot, &lower))
+            yields = yields ? later(slot, yields) : slot;
+    }
+    if (yields)
+        return yields;
+    return first && plan_node(core, first->gang, first->signature, node) ? first : NULL;
+}
+
+bool node_displace_for(struct gang_core *core, struct node *node, const struct pod *pod)
+{
+    const struct reach now = {.displace = DISPLACE_NONE}, all = {.displace = DISPLACE_ALL};
+    while (!node_takes(node, pod->signature, 0, &now)) {
+        bool helps = node_takes(node, pod->signature, 0, &all);
+        struct slot *first = helps ? first_to_leave(core, node, pod) : NULL;
+        if (!first)
+            return false;
+        slot_displace(core, first);
+    }
+    return true;
+}

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/plan/plan_gang.h"
+
+#include "gang/cluster/dirty_gangs.h"
+#include "gang/cluster/ledger.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/node_classes.h"
+#include "gang/cluster/nominations.h"
+#include "gang/cluster/resources.h"
+#include "gang/cluster/timers.h"
+#include "gang/plan/placement.h"
+#include "gang/plan/shortage.h"
+#include "gang/plan/shortage_cache.h"
+#include "gang/plan/starvation.h"
+#include "gang/podgroup/earmark.h"
+#include "gang/podgroup/gang_order.h"
+#include "gang/podgroup/gang_state.h"
+#include "gang/podgroup/quorum.h"
+
+/* ---- no plan ---- */
+
+/* No plan: what the gang had of one is gone already. */
+static void plan_failed(struct gang_core *core, struct gang *gang)
+{
+    core->stats.plans_failed++;
+    gang->tried = core->marks.clock;
+    nominations_clear(core, gang); /* also those of an earlier life */
+    if (gang->state == GANG_PLANNED)
+        gang_enter(core, gang, gang_without_plan(gang));
+    timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.text_refresh);
+}
+
+/* `gated`: its minResources are not free. */
+static void keep_if_due(struct gang_core *core, struct gang *gang, const struct shortage *s,
+                        bool gated)
+{
+    enum gang_reason_code code = s->culprit ? shortage_code(s) : REASON_NONE;
+    bool between = code == REASON_KEPT_APART || code == REASON_SPREAD; /* on some nodes */
+    bool refused = code == REASON_REFUSED_BY_SCHEDULER; /* some nodes, and the others are full */
+    bool capacity =
+        code == REASON_NOT_ENOUGH_RESOURCES || gated || ((between || refused) && s->resource != -1);
+    if (!gang->expecting && (core->config.strict_order || (gang->starved && capacity)))
+        earmark_for_starved(core, gang);
+    else
+        earmark_end(core, gang);
+}
+
+/* ---- minResources ---- */
+
+/* What the gang could have of a resource: free on nodes that take pods. */
+static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_t resource)
+{
+    int64_t sum = 0;
+    struct reach reach = gang_reach(core, gang);
+    classes_settle(core);
+    map_for_each (e, &core->node_classes) {
+        const struct node_class *class = e->value;
+        const struct node *node = class_first(class, NULL);
+        int64_t left = node && !node->facts->unschedulable ? node_room(node, resource, &reach) : 0;
+        sum += left > 0 ? left * (int64_t) class->n : 0;
+    }
+    return sum;
+}
+
+/* What its members ask for, all together; those that are missing as the largest that exists. */
+static int64_t asked_for(const struct gang *gang, uint32_t resource)
+{
+    int64_t sum = 0, largest = 0;
+    int missing = unit_lacks(gang->root, STAGE_EXISTS);
+    list_for_each (pod, &gang->members, struct pod, in_gang) {
+        int64_t need = pod_counts(pod) ? signature_need(pod->signature, resource) : 0;
+        sum += need;
+        largest = need > largest ? need : largest;
+    }
+    int64_t more, all;
+    if (missing <= 0)
+        return sum;
+    bool beyond = __builtin_mul_overflow((int64_t)missing, largest, &more) ||
+                  __builtin_add_overflow(sum, more, &all);
+    return beyond ? INT64_MAX : all;
+}
+
+/* What the PodGroups of that tree ask for together: children add up, and a parent's figure is for
+ * all of them. */
+static int64_t min_of_all(const struct unit *unit, const char *resource)
+{
+    int64_t own = unit->group ? gang_amounts_get(&unit->group->facts->min_resources, resource) : 0;
+    int64_t below = 0;
+    list_for_each (child, &unit->children, struct unit, in_parent)
+        if (!child->spec && __builtin_add_overflow(below, min_of_all(child, resource), &below))
+            return INT64_MAX;
+    return own > below ? own : below;
+}
+
+/* What minResources ask for is more than its members do: their shortage does not say whether it is
+ * free. */
+static bool exceeds_members(struct gang_core *core, const struct gang *gang, const char *resource)
+{
+    uint32_t number = resource_find(core, resource);
+    return min_of_all(gang->root, resource) > asked_for(gang, number);
+}
+
+static bool asks_for_more(struct gang_core *core, const struct gang *gang)
+{
+    list_for_each (group, &gang->groups, struct group, in_gang)
+        for (size_t i = 0; i < group->facts->min_resources.n; i++)
+            if (exceeds_members(core, gang, group->facts->min_resources.items[i].resource))
+                return true;
+    return false;
+}
+
+/* The first of its PodGroups' minResources that are not free. They gate the beginning of a gang
+ * only. */
+static struct min_short below_min_resources(struct gang_core *core, const struct gang *gang)
+{
+    struct min_short none = {.group = NULL};
+    if (gang->state == GANG_RECOVERING || gang->n_slots)
+        return none;
+    list_for_each (group, &gang->groups, struct group, in_gang) {
+        const struct gang_amounts *min = &group->facts->min_resources;
+        for (size_t i = 0; i < min->n; i++) {
+            const char *resource = min->items[i].resource;
+            int64_t room = room_for(core, gang, resource_find(core, resource));
+            int64_t all = min_of_all(gang->root, resource);
+            if (room >= all)
+                continue;
+            return (struct min_short){group, &min->items[i], room,
+                                      exceeds_members(core, gang, resource)};
+        }
+    }
+    return none;
+}
+
+/* ---- one gang ---- */
+
+struct outcome plan_gang(struct gang_core *core, struct gang *gang)
+{
+    struct outcome o = {.result = PLAN_UNTRIED};
+    int slots = gang->n_slots;
+    bool news =
+        !gang->marks.retry || gang->marks.step != core->steps || gang->tried < core->marks.freed;
+    if (news && gang->state != GANG_COMMITTING)
+        triggered(core, gang, TRIGGER_ROOM_MORE);
+    gang_plan_begins(gang);
+    if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->expecting)
+        return o; /* reconcile() has said why */
+    gang->tried_at = core->now;
+    gang->tried = core->marks.clock;
+    core->planned_in = core->steps;
+    o.below = below_min_resources(core, gang);
+    bool free = !o.below.group;
+    bool done = place_gang(core, gang, free, &o.shortage) && free;
+    if (!done && gang->n_slots) { /* what is there may be in its own way */
+        plan_drop(core, gang, REASON_SLOT_MOVED);
+        slots = 0;
+        done = place_gang(core, gang, true, &o.shortage);
+    }
+    if (done) {
+        bool on_its_way = gang->state == GANG_PLANNED || gang->state == GANG_RECOVERING ||
+                          gang->state == GANG_COMMITTING;
+        bool made = gang->n_slots > slots || (gang->n_slots && !on_its_way);
+        o.result = made ? PLAN_MADE : PLAN_STANDS;
+    } else {
+        o.result = PLAN_FAILED;
+        o.code = o.shortage.culprit ? shortage_code(&o.shortage)
+                 : free             ? REASON_NONE
+                                    : REASON_MIN_RESOURCES;
+        plan_failed(core, gang);
+    }
+    return o;
+}
+
+void plan_failure_emitted(struct gang_core *core, struct gang *gang, const struct outcome *o)
+{
+    if (gang->marks.full && asks_for_more(core, gang))
+        gang_has_known_shortage(gang, NULL, 0, 0);
+    keep_if_due(core, gang, &o->shortage, o->below.group != NULL);
+}
+
+/*
+ * Many gangs wait for the same thing. What one of them has just found out goes for those whose
+ * members are alike, and where it is what they heard the last time nothing is to be done: a waiting
+ * list costs a lookup for each gang.
+ */
+bool plan_still_fails(struct gang_core *core, struct gang *gang)
+{
+    if (gang->marks.retry || gang->starved || core->config.strict_order ||
+        !shortage_still_holds(core, gang))
+        return false;
+    triggered(core, gang, TRIGGER_ROOM_MORE);
+    core->stats.plans_failed++;
+    gang->tried = core->marks.clock;
+    gang->tried_at = core->now;
+    return true;
+}
+
+void plan_not_due(const struct gang_core *core, struct gang *gang, bool had_room)
+{
+    gang->tried = had_room ? UINT64_MAX : core->marks.clock;
+}
+
+/* ---- all gangs ---- */
+
+static bool to_be_planned(const struct gang_core *core, const struct gang *gang)
+{
+    switch (gang->state) {
+    case GANG_ASSEMBLING:
+        if (!gang->expecting)
+            return false;
+        break;
+    case GANG_COMMITTING:
+        return gang->marks.retry && !gang->halted;
+    case GANG_WAITING:
+    case GANG_BACKED_OFF:
+    case GANG_PLANNED:
+    case GANG_RECOVERING:
+        break;
+    default:
+        return false;
+    }
+    if (gang->halted)
+        return false;
+    if (gang->marks.retry)
+        return true;
+    return !gang->n_slots && gang->tried < core->marks.freed;
+}
+
+static void add_due(const struct gang_core *core, struct due *due, struct gang *gang)
+{
+    if (!to_be_planned(core, gang))
+        return;
+    GROW(due->items, due->cap, due->n + 1);
+    due->items[due->n++] = gang;
+}
+
+/* Most often they are in order as they are. */
+static void put_in_order(struct due *due)
+{
+    size_t i = 1;
+    while (i < due->n && by_order(&due->items[i - 1], &due->items[i]) < 0)
+        i++;
+    if (i < due->n)
+        qsort(due->items, due->n, sizeof *due->items, by_order);
+}
+
+bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
+{
+    return core->plans_deferred && to_be_planned(core, gang);
+}
+
+/* Left for the next step, after the calls and events that have come meanwhile. A gang with places,
+ * or without one that it had, is not. */
+bool plan_defer(struct gang_core *core, const struct gang *gang)
+{
+    bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
+    if (core->work < core->config.plan_work || core->planned_in != core->steps || begun)
+        return false;
+    if (!core->plans_deferred)
+        timer_set(core, &core->due.plan, core->now + 1);
+    core->plans_deferred = true;
+    return true;
+}
+
+/* All that are open where room grew or plans were left, else those about which something changed:
+ * what makes a gang be tried again touches it. */
+void plans_due(struct gang_core *core, struct due *due)
+{
+    bool all = core->plan_pass_freed != core->marks.freed || core->plans_deferred;
+    core->plan_pass_freed = core->marks.freed;
+    core->plans_deferred = false;
+    order_settle(core);
+    if (all)
+        list_for_each (gang, &core->open, struct gang, in_open)
+            add_due(core, due, gang);
+    else
+        list_for_each (gang, &core->touched, struct gang, marks.in_touched)
+            add_due(core, due, gang);
+    put_in_order(due);
+}

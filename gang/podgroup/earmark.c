@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/podgroup/earmark.h"
+
+#include "gang/cluster/anti_affinity_and_spread.h"
+#include "gang/cluster/dirty_nodes.h"
+#include "gang/cluster/lookup.h"
+#include "gang/cluster/resources.h"
+#include "gang/podgroup/gang_order.h"
+
+void earmark_add(struct gang_core *core, struct node *node, struct signature *signature)
+{
+    layout_new(core);
+    amounts_add(core, &node->earmarked, signature, 1);
+    node->earmarked_alone |= signature->alone;
+    if (list_empty(&node->in_earmarked))
+        list_push(&core->earmarked, &node->in_earmarked);
+    node_reclassify(core, node);
+}
+
+void earmark_clear(struct gang_core *core)
+{
+    layout_new(core);
+    list_for_each_safe (node, &core->earmarked, struct node, in_earmarked) {
+        amounts_clear(core, &node->earmarked);
+        node->earmarked_alone = false;
+        list_remove(&node->in_earmarked);
+        node_reclassify(core, node);
+    }
+}
+
+void earmark_set(struct gang_core *core, struct gang *gang)
+{
+    core->earmark_gang = gang;
+}
+
+void earmark_end(struct gang_core *core, struct gang *gang)
+{
+    if (core->earmark_gang != gang)
+        return;
+    earmark_clear(core);
+    earmark_set(core, NULL);
+    room_grew(core); /* room for those that it kept out */
+}
+
+void earmark_order_changed(struct gang_core *core, const struct gang *gang)
+{
+    if (core->earmark_gang == gang)
+        room_grew(core);
+}
+
+bool gang_respects_earmark(const struct gang_core *core, const struct gang *gang)
+{
+    const struct gang *earmark_gang = core->earmark_gang;
+    return earmark_gang && gang != earmark_gang && order_after(gang, earmark_gang);
+}
+
+bool pod_respects_earmark(const struct gang_core *core, const struct pod *pod)
+{
+    const struct gang *earmark_gang = core->earmark_gang;
+    return earmark_gang && pod->gang != earmark_gang &&
+           pod->facts->priority <= earmark_gang->priority;
+}
+
+struct reach gang_reach(const struct gang_core *core, const struct gang *gang)
+{
+    return (struct reach){.respects_earmark = gang_respects_earmark(core, gang),
+                          .respects_nominated = true,
+                          .priority = gang->pod_priority};
+}
+
+struct reach pod_reach(const struct gang_core *core, const struct pod *pod)
+{
+    return (struct reach){.respects_earmark = pod_respects_earmark(core, pod),
+                          .priority = pod->facts->priority,
+                          .self = pod};
+}
+
+bool reach_equal(const struct gang_core *core, const struct reach *a, const struct reach *b)
+{
+    return a->respects_earmark == b->respects_earmark &&
+           (a->priority == b->priority || !core->n_nominated_room);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * gang_view.h - looking in from outside.
+ */
+#ifndef MUSTER_GANG_STEP_GANG_VIEW_H
+#define MUSTER_GANG_STEP_GANG_VIEW_H
+
+#include "gang/cluster/lookup.h"
+
+/* It may have to be planned. */
+bool gang_is_waiting(const struct gang *gang);
+/* gang->rank follows the order of those that wait, from 1; 0: it does not wait. */
+void gang_view_rank(const struct gang_core *core);
+/* After gang_count() and gang_view_rank(). */
+void view_group(const struct group *group, gang_view_fn *fn, void *arg);
+void view_member(const struct pod *pod, gang_member_fn *fn, void *arg);
+void view_node(const struct node *node, gang_node_fn *fn, void *arg);
+
+#endif
