@@ -126,7 +126,6 @@ static int open_listeners(struct server *s, struct err *err)
         .routes = verb_routes,
         .n_routes = verb_n_routes,
         .arg = &s->verbs,
-        .piece = verb_piece,
         .refused = verb_refused,
     };
     const struct http_options ops = {

@@ -301,34 +301,6 @@ static void check_duplicates(struct judge *j, const struct yaml_item *map)
     map_done(&seen);
 }
 
-/*
- * Whether kube-scheduler asks the extender behind ours and sends it whole nodes: those that ours
- * has left over, in its words. Ignorable ones come last, wherever they stand.
- */
-static bool takes_our_nodes(const struct yaml_item *ours, const struct yaml_item *e, bool after)
-{
-    bool last = get_bool(e, "ignorable"), ours_last = get_bool(ours, "ignorable");
-    bool behind = last != ours_last ? last : after;
-    return e != ours && behind && get_text(e, "filterVerb") && !get_bool(e, "nodeCacheCapable");
-}
-
-static void check_behind_ours(struct judge *j, const struct yaml_item *list,
-                              const struct yaml_item *ours)
-{
-    if (get_bool(ours, "nodeCacheCapable"))
-        return;
-    bool after = false;
-    for (size_t i = 0; i < length(list); i++) {
-        after |= item(list, i) == ours;
-        if (takes_our_nodes(ours, item(list, i), after))
-            finding(j, IS_ERROR, item(list, i),
-                    "this extender is asked after muster and gets the nodes that muster passes on, "
-                    "of which some are no more than a name (line %zu is not nodeCacheCapable): "
-                    "write \"nodeCacheCapable: true\" there",
-                    ours->line);
-    }
-}
-
 static void check_extenders(struct judge *j, const struct yaml_item *root,
                             const struct yaml_item *list)
 {
@@ -360,7 +332,6 @@ static void check_extenders(struct judge *j, const struct yaml_item *root,
         if (ours++)
             finding(j, IS_ERROR, e, "muster is registered twice: keep one entry");
         check_ours(j, e);
-        check_behind_ours(j, list, e);
     }
     if (!ours) {
         cleanup_free char *prefix = our_prefix(j->config);

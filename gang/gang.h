@@ -92,13 +92,6 @@ struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const c
                                            int64_t version, const char *nominated);
 
 /*
- * Whether a filter call for that pod would be answered with one node at most, if it was asked now:
- * *node, or none (NULL). A guess for whoever has to decide before the whole call is there; what the
- * call is answered with may differ. Borrowed until the next step.
- */
-bool gang_core_expects(const struct gang_core *core, const char *uid, const char **node);
-
-/*
  * Checks the invariants over the whole state (I2, I3, I4 and that every sum adds up); 0 when they
  * hold, else -1 and the first violation in err. Costs one pass over everything.
  */

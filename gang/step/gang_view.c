@@ -239,14 +239,3 @@ struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const c
         stays && pod->facts->version == version && str_eq(pod->facts->nominated, nominated);
     return known ? pod->facts : NULL;
 }
-
-bool gang_core_expects(const struct gang_core *core, const char *uid, const char **node)
-{
-    const struct pod *pod = map_get(&core->pods, uid);
-    *node = NULL;
-    if (!pod || !pod->gang || passes_singly(pod->gang))
-        return false;
-    if (pod->slot)
-        *node = pod->slot->node->name;
-    return true;
-}

@@ -243,19 +243,6 @@ static void parse_args(struct parser *p)
     }
 }
 
-bool extender_peek_pod(const char *data, size_t len, struct extender_args *args)
-{
-    struct parser p = {.s = json_scan_new(data, len), .args = args};
-    json_scan_object(&p.s);
-    while (!p.have_pod && json_scan_key(&p.s, &args->key)) {
-        if (key_is(&p, "Pod"))
-            parse_pod_key(&p);
-        else
-            json_scan_skip(&p.s, NULL);
-    }
-    return args->pod_uid[0] != '\0';
-}
-
 /* ---- preempt ---- */
 
 static void put_uid(struct parser *p, size_t nth)
@@ -510,11 +497,6 @@ static void put_nodes(const struct extender_args *a, const struct gang_filter_re
     for (size_t i = 0; i < passing(a, r); i++)
         put_passed(a, passed_at(r, i), i, out);
     buf_puts(out, a->items ? ITEMS_TAIL : "],\"Nodes\":null");
-}
-
-bool extender_can_echo(const struct extender_args *a, const struct gang_filter_reply *r)
-{
-    return !a->items || !a->small || passing(a, r) <= 1;
 }
 
 static void put_refused(const struct extender_args *args, const struct gang_filter_reply *reply,

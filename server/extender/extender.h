@@ -53,7 +53,6 @@ struct extender_args {
     const char *const *names; /* nodes offered, or candidates of a preemption */
     size_t n_names;
     struct json_span *items;   /* filter with whole nodes: where each is; else NULL */
-    bool small;                /* some of those are names only, see node_stream.h */
     struct json_span *victims; /* preempt: per candidate, its MetaVictims in victims_text */
     struct buf victims_text;
     /* bind */
@@ -75,19 +74,11 @@ int extender_parse(enum extender_verb verb, char *body, size_t len, struct exten
  * NULL: for none. Nothing to do for bind. */
 int extender_decode_pod(struct extender_args *args, const struct workload_rules *rules,
                         struct err *err);
-/* The pod_… members alone, from the beginning of a request. False: no UID is there. */
-bool extender_peek_pod(const char *data, size_t len, struct extender_args *args);
 /* Frees the content; both may be called on a zeroed or half-filled struct, and twice. */
 void extender_args_done(struct extender_args *args);
 /* Keeps what the next parse may use again, each piece of at most `most` bytes. */
 void extender_args_rest(struct extender_args *args, size_t most);
 
-/*
- * Whether the reply can be written from what was kept of the request. One node may be a name only:
- * kube-scheduler asks nothing more of the only node that is left, and scores several
- * (findNodesThat- PassExtenders, schedulePod).
- */
-bool extender_can_echo(const struct extender_args *args, const struct gang_filter_reply *reply);
 void extender_write_filter(const struct extender_args *args, const struct gang_filter_reply *reply,
                            struct buf *out);
 /*

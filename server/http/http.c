@@ -322,17 +322,15 @@ static void drop_body(struct http_inner *in)
 {
     atomic_fetch_sub(&in->http->body_bytes, in->counted);
     in->counted = 0;
-    rest_user(&in->request); /* it may have put bytes aside */
     buf_rest(&in->request.body, HTTP_KEPT);
 }
 
-/* Whether there is room for what is kept of this body beside all others. */
-static bool count_body(struct http_inner *in)
+/* Whether there is room for n more bytes of this body beside all others. */
+static bool count_body(struct http_inner *in, size_t n)
 {
     struct http *h = in->http;
-    size_t kept = in->request.body.len + in->request.aside;
-    atomic_fetch_add(&h->body_bytes, kept - in->counted); /* it may be less than before: modulo */
-    in->counted = kept;
+    atomic_fetch_add(&h->body_bytes, n);
+    in->counted += n;
     return !is_full(h);
 }
 
@@ -347,11 +345,8 @@ static void take_body(struct http_inner *in, const char *data, size_t n)
     if (r->bytes > h->body_limit) {
         in->status = MHD_HTTP_CONTENT_TOO_LARGE;
     } else {
-        if (h->piece)
-            h->piece(h->arg, r, data, n);
-        else
-            buf_append(&r->body, data, n);
-        if (!count_body(in))
+        buf_append(&r->body, data, n);
+        if (!count_body(in, n))
             in->status = MHD_HTTP_SERVICE_UNAVAILABLE;
     }
     if (in->status)
@@ -515,7 +510,6 @@ struct http *http_open(const struct http_options *o, struct err *err)
     h->routes = o->routes;
     h->n_routes = o->n_routes;
     h->arg = o->arg;
-    h->piece = o->piece;
     h->refused = o->refused;
     h->small.max = SPARE_SMALL;
     h->large.max = SPARE_LARGE;

@@ -66,10 +66,7 @@ struct http_options {
     usec_t request_timeout; /* for headers, for a body, and for reading a reply, each */
     const struct http_route *routes;
     size_t n_routes;
-    void *arg; /* for handlers, piece and refused */
-    /* Takes a body piece by piece, and puts into r->body what is to be kept of it; NULL: all is.
-     * May set r->user. On the handler's thread. Only what is kept counts for the sum of bodies. */
-    void (*piece)(void *arg, struct http_request *r, const char *data, size_t n);
+    void *arg; /* for handlers and refused */
     /* A request to a known route was answered with this error status without its handler; may be
      * NULL. Any thread of the listener. */
     void (*refused)(void *arg, const struct http_route *route, int status);
@@ -79,11 +76,10 @@ struct http_options {
 struct http_request {
     const struct http_route *route;
     const char *path;
-    struct buf body;  /* whole, or what piece() has kept of it */
+    struct buf body;  /* whole */
     struct buf reply; /* to be written by whoever answers */
     bool in_place;    /* http_reply_in_place() was called */
-    size_t aside;     /* bytes that piece() keeps elsewhere meanwhile */
-    size_t bytes;     /* of the whole body */
+    size_t bytes;     /* of the body; also when its buffer is the reply's */
     usec_t started;   /* when the headers were there */
     int64_t spent;    /* nanoseconds: on the pieces of the body, before it was whole */
     int64_t whole;    /* nanoseconds: when it was */

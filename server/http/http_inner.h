@@ -74,7 +74,6 @@ struct http {
     const struct http_route *routes;
     size_t n_routes;
     void *arg;
-    void (*piece)(void *arg, struct http_request *r, const char *data, size_t n);
     void (*refused)(void *arg, const struct http_route *route, int status);
 
     atomic_size_t deferred;

@@ -91,11 +91,6 @@ static enum metric_outcome render_filter(struct call *call, const struct gang_fi
 {
     const struct extender_args *a = &call->args;
     struct http_request *r = call->request;
-    if (!extender_can_echo(a, f)) {
-        extender_write_failure(EXTENDER_FILTER,
-                               "other nodes will do now than a moment ago, ask again", &r->reply);
-        return METRIC_ERROR;
-    }
     if (extender_filter_in_place(a, f, &r->body))
         http_reply_in_place(r);
     else

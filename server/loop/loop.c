@@ -417,17 +417,6 @@ static void wait_for_work(struct loop *l)
     l->sleeps_until = 0; /* it is awake */
 }
 
-bool loop_expects(struct loop *l, const char *uid, char *node, size_t size)
-{
-    const char *name = NULL;
-    if (!try_turn(l))
-        return false;
-    bool expects = gang_core_expects(l->core, uid, &name);
-    int n = snprintf(node, size, "%s", name ? name : "");
-    give_turn(l);
-    return expects && n >= 0 && (size_t)n < size;
-}
-
 static void turn(struct loop *l)
 {
     usec_t now = usec_now();

@@ -17,7 +17,7 @@
  *      in flight get a few seconds) and the listeners, and returns.
  *   4. loop_free()
  *
- * Other threads may call loop_post(), loop_serve(), loop_expects(), the sink, loop_stop() and
+ * Other threads may call loop_post(), loop_serve(), the sink, loop_stop() and
  * loop_health().
  */
 #ifndef MUSTER_SERVER_LOOP_LOOP_H
@@ -42,9 +42,6 @@ void loop_post(struct loop *loop, struct loop_mail *mail);
 /* Takes a turn for a call that is not deferred yet; on its handler's thread. False: somebody else
  * has the turn, defer and post it. True: it was answered, or is deferred and held. */
 bool loop_serve(struct loop *loop, struct call *call);
-/* gang_core_expects(), with a copy of the name ("": none). False also where somebody else has the
- * turn. Any thread but the core's. */
-bool loop_expects(struct loop *loop, const char *uid, char *node, size_t size);
 struct cluster_sink loop_sink(struct loop *loop);
 /* Takes them over, to be closed by loop_run() or loop_abandon(). Either may be NULL. */
 void loop_attach(struct loop *loop, struct http *verbs, struct http *ops);

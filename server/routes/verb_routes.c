@@ -2,45 +2,21 @@
 #include "server/routes/verb_routes.h"
 
 #include "config/scheduler_config.h"
-#include "server/extender/node_stream.h"
 #include "server/loop/call.h"
 
-/* A call, and its request while that arrives. */
-struct arrival {
-    struct call call; /* first */
-    struct loop *loop;
-    struct node_stream stream;
-};
-
-static void free_arrival(void *user)
+static void free_call(void *user)
 {
-    struct arrival *a = user;
-    node_stream_drop(&a->stream);
-    extender_args_done(&a->call.args);
-    free(a);
+    struct call *call = user;
+    extender_args_done(&call->args);
+    free(call);
 }
 
 /* For the next call in the same block. */
-static void rest_arrival(void *user)
+static void rest_call(void *user)
 {
-    struct arrival *a = user;
-    node_stream_drop(&a->stream);
-    extender_args_rest(&a->call.args, HTTP_KEPT);
-    *a = (struct arrival){.call.args = a->call.args};
-}
-
-/* Which whole nodes a reply may echo: prioritize none, filter all where nothing is known yet. */
-static enum node_keep ask_keep(void *arg, const struct buf *before, char one[NODE_STREAM_NAME + 1])
-{
-    struct arrival *a = arg;
-    struct extender_args pod = {0};
-    one[0] = '\0';
-    if (a->call.verb == EXTENDER_PRIORITIZE)
-        return NODE_KEEP_ONE;
-    bool expects = extender_peek_pod(buf_str(before), before->len, &pod) &&
-                   loop_expects(a->loop, pod.pod_uid, one, NODE_STREAM_NAME + 1);
-    extender_args_done(&pod);
-    return expects ? NODE_KEEP_ONE : NODE_KEEP_ALL;
+    struct call *call = user;
+    extender_args_rest(&call->args, HTTP_KEPT);
+    *call = (struct call){.args = call->args};
 }
 
 static enum extender_verb verb_of(const struct http_route *route)
@@ -48,42 +24,25 @@ static enum extender_verb verb_of(const struct http_route *route)
     return (enum extender_verb)route->tag;
 }
 
-/* The call of a request: from its first piece on, in what an earlier one has left. */
-static struct arrival *arrival_of(const struct verb_context *context, struct http_request *r)
+/* The call of a request, in what an earlier one has left. */
+static struct call *call_of(const struct verb_context *context, struct http_request *r)
 {
-    struct arrival *a = r->user ? r->user : xcalloc(1, sizeof *a);
-    if (a->call.request)
-        return a;
-    a->call.mail.kind = LOOP_CALL;
-    a->call.request = r;
-    a->call.verb = verb_of(r->route);
-    a->call.metrics = context->metrics;
-    a->call.rules = context->rules;
-    a->loop = context->loop;
-    node_stream_begin(&a->stream, &r->body, ask_keep, a);
-    r->user = a;
-    r->free_user = free_arrival;
-    r->rest_user = rest_arrival;
-    return a;
-}
-
-void verb_piece(void *arg, struct http_request *r, const char *data, size_t n)
-{
-    struct arrival *a = arrival_of(arg, r);
-    if (a->call.verb == EXTENDER_FILTER || a->call.verb == EXTENDER_PRIORITIZE)
-        node_stream_put(&a->stream, data, n);
-    else
-        buf_append(&r->body, data, n);
-    r->aside = a->stream.node.len;
+    struct call *call = r->user ? r->user : xcalloc(1, sizeof *call);
+    call->mail.kind = LOOP_CALL;
+    call->request = r;
+    call->verb = verb_of(r->route);
+    call->metrics = context->metrics;
+    call->rules = context->rules;
+    r->user = call;
+    r->free_user = free_call;
+    r->rest_user = rest_call;
+    return call;
 }
 
 static void handle(void *arg, struct http_request *r)
 {
     const struct verb_context *context = arg;
-    struct arrival *a = arrival_of(context, r);
-    struct call *call = &a->call;
-    node_stream_end(&a->stream);
-    call->args.small = a->stream.small;
+    struct call *call = call_of(context, r);
     if (!call_parse(call) || loop_serve(context->loop, call) || !call_decode(call))
         return;
     /* From the post on the request belongs to whoever has the turn. */

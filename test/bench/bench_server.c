@@ -353,7 +353,6 @@ static void open_server(struct bench *b)
                                          .routes = verb_routes,
                                          .n_routes = verb_n_routes,
                                          .arg = &b->calls,
-                                         .piece = verb_piece,
                                          .refused = verb_refused};
     struct http *http = b->loop ? http_open(&options, &err) : NULL;
     if (!http)

@@ -23,20 +23,10 @@ struct fake_request *fake_request_new(const struct http_route *route, const char
     return f;
 }
 
-void fake_request_body(struct fake_request *f, const char *data, size_t size,
-                       void (*piece)(void *arg, struct http_request *r, const char *data, size_t n),
-                       void *arg)
+void fake_request_body(struct fake_request *f, const char *data, size_t size)
 {
-    struct fuzz_dice dice = fuzz_dice((const uint8_t *)data, size);
-    size_t most = fuzz_roll(&dice, 64) + 1;
-    for (size_t at = 0, n; at < size; at += n) {
-        n = fuzz_roll(&dice, most) + 1;
-        n = n < size - at ? n : size - at;
-        cleanup_free char *bytes = xmalloc(n);
-        memcpy(bytes, data + at, n);
-        piece(arg, &f->r, bytes, n);
-        f->r.bytes += n;
-    }
+    buf_append(&f->r.body, data, size);
+    f->r.bytes = size;
     f->r.whole = nsec_now();
     buf_append(&f->sent, data, size);
     json_mend_nul(f->sent.data, f->sent.len);

@@ -21,10 +21,7 @@ struct fake_request {
 
 /* `path` with its query. */
 struct fake_request *fake_request_new(const struct http_route *route, const char *path);
-/* The body in pieces; each is a block of its own. */
-void fake_request_body(struct fake_request *f, const char *data, size_t size,
-                       void (*piece)(void *arg, struct http_request *r, const char *data, size_t n),
-                       void *arg);
+void fake_request_body(struct fake_request *f, const char *data, size_t size);
 /* It must have been answered once, and resumed if it was deferred. */
 void fake_request_free(struct fake_request *f);
 

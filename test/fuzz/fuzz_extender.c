@@ -54,15 +54,6 @@ void loop_post(struct loop *l, struct loop_mail *mail)
     l->posted = CONTAINER_OF(mail, struct call, mail);
 }
 
-bool loop_expects(struct loop *l, const char *uid, char *node, size_t size)
-{
-    const char *name = NULL;
-    bool expects = gang_core_expects(l->bed->core, uid, &name);
-    HOLDS(!name || strlen(name) < size, "a node with a name that is too long");
-    strcpy(node, name ? name : "");
-    return expects;
-}
-
 /* ---- replies ---- */
 
 static bool see_effect(void *arg, const struct gang_effect *e)
@@ -182,7 +173,7 @@ static struct fake_request *call(struct verb_context *context, const char *data,
         return NULL;
     struct loop *l = context->loop;
     struct fake_request *f = fake_request_new(route, route->path);
-    fake_request_body(f, data + 1, size - 1, verb_piece, context);
+    fake_request_body(f, data + 1, size - 1);
     route->handle(context, &f->r);
     struct call *posted = STEAL(l->posted);
     if (posted)

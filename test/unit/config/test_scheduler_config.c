@@ -70,12 +70,6 @@ static const struct {
     {ALL "  enableHTTPS: true\n  tlsConfig: {caFile: /ca.crt}\n", NULL, NULL},
     {ALL "- urlPrefix: http://x:1/y\n  bindVerb: bind\n", ":13: error", "a second extender"},
     {ALL "- urlPrefix: http://x:1/y\n  filterVerb: f\n", NULL, NULL},
-    {HEAD VERBS BIND WEIGHT TIME "- urlPrefix: http://x:1/y\n  filterVerb: f\n", ":11: error",
-     "asked after muster"},
-    {"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nextenders:\n"
-     "- urlPrefix: http://x:1/y\n  filterVerb: f\n  ignorable: true\n"
-     "- urlPrefix: http://127.0.0.1:9910/scheduler\n" VERBS BIND WEIGHT TIME,
-     ":4: error", "asked after muster"},
     {ALL "  weight: 3\n", ":12: error", "weight is set twice, first in line 9"},
     {"apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n", ":1: error",
      "no extender has urlPrefix http://127.0.0.1:9910/scheduler"},
@@ -105,47 +99,6 @@ static void every_trap_is_found_at_its_line(void **state)
         }
         buf_done(&r.text);
     }
-    config_free(c);
-}
-
-/* What comes before muster, knows nodes by name or filters nothing gets no nodes of muster's. */
-static void who_gets_no_nodes_of_ours_is_no_finding(void **state)
-{
-    (void)state;
-    static const char *const others[] = {"  filterVerb: f\n  nodeCacheCapable: true\n",
-                                         "  prioritizeVerb: p\n  weight: 1\n"};
-    struct config *c = config_defaults();
-    for (size_t i = 0; i <= ARRAY_SIZE(others); i++) {
-        const char *ours = "- urlPrefix: http://127.0.0.1:9910/scheduler\n" VERBS BIND WEIGHT TIME;
-        const char *other = i < ARRAY_SIZE(others) ? others[i] : "  filterVerb: f\n";
-        bool before = i == ARRAY_SIZE(others);
-        cleanup_free char *text = xasprintf(
-            "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-            "extenders:\n%s- urlPrefix: http://x:1/y\n%s%s",
-            before ? "" : ours, other, before ? ours : "");
-        cleanup_file char *path = file_make(text);
-        struct scheduler_config_report r;
-        scheduler_config_check(path, c, &r);
-        assert_int_equal(r.errors, 0);
-        assert_int_equal(r.warnings, 1); /* nodeCacheCapable */
-        buf_done(&r.text);
-    }
-    config_free(c);
-}
-
-static void who_comes_behind_us_on_the_same_line_is_found(void **state)
-{
-    (void)state;
-    struct config *c = config_defaults();
-    cleanup_file char *path = file_make(
-        "{apiVersion: kubescheduler.config.k8s.io/v1, kind: KubeSchedulerConfiguration, extenders: "
-        "[{urlPrefix: 'http://127.0.0.1:9910/scheduler', filterVerb: filter, prioritizeVerb: "
-        "prioritize, preemptVerb: preempt, bindVerb: bind, weight: 1, httpTimeout: 60s}, "
-        "{urlPrefix: 'http://x:1/y', filterVerb: f}]}");
-    struct scheduler_config_report r;
-    scheduler_config_check(path, c, &r);
-    assert_non_null(strstr(buf_str(&r.text), "asked after muster"));
-    buf_done(&r.text);
     config_free(c);
 }
 
@@ -344,8 +297,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_trap_is_found_at_its_line),
-        cmocka_unit_test(who_gets_no_nodes_of_ours_is_no_finding),
-        cmocka_unit_test(who_comes_behind_us_on_the_same_line_is_found),
         cmocka_unit_test(another_host_with_our_port_and_path_is_ours),
         cmocka_unit_test(what_is_printed_passes_the_check),
         cmocka_unit_test(profiles_that_are_no_names_are_refused),

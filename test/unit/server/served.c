@@ -99,7 +99,6 @@ static int setup_with(void **state, usec_t hold, bool express)
                                        .routes = verb_routes,
                                        .n_routes = verb_n_routes,
                                        .arg = &s->calls,
-                                       .piece = verb_piece,
                                        .refused = verb_refused};
     const struct http_options ops = {.listen = "127.0.0.1:0",
                                      .threads = 1,
