@@ -137,14 +137,6 @@ void buf_clear(struct buf *b)
         b->data[0] = '\0';
 }
 
-void buf_rest(struct buf *b, size_t most)
-{
-    if (b->cap > most)
-        buf_done(b);
-    else
-        buf_clear(b);
-}
-
 void buf_done(struct buf *b)
 {
     free(b->data);

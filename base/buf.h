@@ -31,8 +31,6 @@ void buf_printf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_json(struct buf *b, const char *s, size_t len);
 /* Drops the content, keeps the memory. */
 void buf_clear(struct buf *b);
-/* The same, but memory beyond `most` bytes is given back. */
-void buf_rest(struct buf *b, size_t most);
 /* Frees the memory; the buf may be used again. */
 void buf_done(struct buf *b);
 /* The bytes as a C string, never NULL, still owned by the buf. */

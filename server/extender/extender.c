@@ -18,37 +18,29 @@ const char *extender_verb_name(enum extender_verb verb)
     return names[verb];
 }
 
-#define NAMES_AT_ONCE ((size_t)16384)
-
-/* What is found of each node: its name in the body or, being copied, at an offset in the text,
- * which moves while it grows. */
-union extender_name {
-    const char *in_body;
-    size_t in_text;
-};
-
 /* A parse in progress. */
 struct parser {
     struct json_scan s;
     char *body;
     struct extender_args *args;
     bool have_pod, have_names, have_nodes, have_victims, have_meta;
-    size_t n, span_cap;
-    bool copied; /* the names are in the text */
+    struct buf key, value; /* the last ones read */
+    size_t *found;         /* where each name is in the body or, being copied, in the text */
+    size_t n, found_cap, span_cap;
+    bool copied; /* the names are in the text, which moves while it grows */
 };
 
 static bool key_is(const struct parser *p, const char *name)
 {
-    return strcasecmp(buf_str(&p->args->key), name) == 0;
+    return strcasecmp(buf_str(&p->key), name) == 0;
 }
 
 /* Appends p->value as the next name. */
 static void copy_name(struct parser *p)
 {
-    struct extender_args *a = p->args;
-    GROW(a->found, a->found_cap, p->n + 1);
-    a->found[p->n++].in_text = a->text.len;
-    buf_append(&a->text, buf_str(&a->value), a->value.len + 1);
+    GROW(p->found, p->found_cap, p->n + 1);
+    p->found[p->n++] = p->args->text.len;
+    buf_append(&p->args->text, buf_str(&p->value), p->value.len + 1);
     p->copied = true;
 }
 
@@ -67,19 +59,8 @@ static bool once(struct parser *p, bool *seen)
 static void unescape(struct parser *p, struct json_span at)
 {
     struct json_scan again = json_scan_new(p->body + at.at - 1, at.len + 2);
-    json_scan_string(&again, &p->args->value);
-    memcpy(p->body + at.at, buf_str(&p->args->value), p->args->value.len + 1);
-}
-
-/* Mostly one allocation: the rest of the body holds so many more names of this length at most. */
-static void make_room(struct parser *p, size_t len)
-{
-    struct extender_args *a = p->args;
-    if (p->n < a->found_cap)
-        return;
-    size_t more = (size_t)(p->s.end - p->s.p) / (len + strlen("\"\",")) + 1;
-    a->found_cap += more < NAMES_AT_ONCE ? more : NAMES_AT_ONCE;
-    a->found = xreallocarray(a->found, a->found_cap, sizeof *a->found);
+    json_scan_string(&again, &p->value);
+    memcpy(p->body + at.at, buf_str(&p->value), p->value.len + 1);
 }
 
 /* The scanner is behind the closing quote, so that may become a NUL. */
@@ -91,12 +72,12 @@ static bool keep_name(struct parser *p)
         return false;
     if (at.len == 0)
         return json_scan_fail(&p->s, "an empty node name");
-    make_room(p, at.len);
     if (plain)
         p->body[at.at + at.len] = '\0';
     else
         unescape(p, at);
-    p->args->found[p->n++].in_body = p->body + at.at;
+    GROW(p->found, p->found_cap, p->n + 1);
+    p->found[p->n++] = at.at;
     return true;
 }
 
@@ -114,9 +95,9 @@ static bool string_field(struct parser *p, const char *field)
     bool found = false;
     if (!json_scan_object(&p->s))
         return false;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (!found && key_is(p, field) && json_scan_peek(&p->s) == '"')
-            found = json_scan_string(&p->s, &p->args->value) && p->args->value.len > 0;
+            found = json_scan_string(&p->s, &p->value) && p->value.len > 0;
         else
             json_scan_skip(&p->s, NULL);
     }
@@ -129,7 +110,7 @@ static bool metadata_field(struct parser *p, const char *field)
     bool found = false;
     if (!json_scan_object(&p->s))
         return false;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (!found && key_is(p, "metadata") && json_scan_peek(&p->s) == '{')
             found = string_field(p, field);
         else
@@ -156,7 +137,7 @@ static void parse_nodes(struct parser *p)
     bool have_items = false;
     if (json_scan_null(&p->s) || !once(p, &p->have_nodes) || !json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (!key_is(p, "items") || json_scan_peek(&p->s) == 'n') {
             json_scan_skip(&p->s, NULL);
             continue;
@@ -190,7 +171,7 @@ static void parse_identity(struct parser *p, bool status)
         return;
     }
     json_scan_object(&p->s);
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (status && key_is(p, "nominatedNodeName"))
             short_text(p, p->args->pod_nominated);
         else if (!status && key_is(p, "uid"))
@@ -214,7 +195,7 @@ static void parse_pod_key(struct parser *p)
     }
     const char *from = p->s.p;
     json_scan_object(&p->s);
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (key_is(p, "metadata"))
             parse_identity(p, /* status= */ false);
         else if (key_is(p, "status"))
@@ -229,7 +210,7 @@ static void parse_args(struct parser *p)
 {
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (key_is(p, "Pod"))
             parse_pod_key(p);
         else if (key_is(p, "NodeNames"))
@@ -249,7 +230,7 @@ static void put_uid(struct parser *p, size_t nth)
 {
     struct buf *out = &p->args->victims_text;
     buf_puts(out, nth ? ",{\"UID\":" : "{\"UID\":");
-    buf_json(out, buf_str(&p->args->value), p->args->value.len);
+    buf_json(out, buf_str(&p->value), p->value.len);
     buf_putc(out, '}');
 }
 
@@ -277,7 +258,7 @@ static void parse_victims(struct parser *p, bool meta)
     buf_puts(&a->victims_text, "{\"Pods\":[");
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (key_is(p, "Pods")) {
             if (once(p, &have_pods))
                 parse_victim_pods(p, meta);
@@ -297,13 +278,13 @@ static void parse_candidates(struct parser *p, bool meta)
     if (json_scan_null(&p->s) || !once(p, meta ? &p->have_meta : &p->have_victims) ||
         !json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->args->value)) {
+    while (json_scan_key(&p->s, &p->value)) {
         GROW(a->victims, p->span_cap, p->n + 1);
         size_t name_at = a->text.len;
-        buf_append(&a->text, buf_str(&p->args->value), p->args->value.len + 1);
+        buf_append(&a->text, buf_str(&p->value), p->value.len + 1);
         parse_victims(p, meta);
-        GROW(p->args->found, p->args->found_cap, p->n + 1);
-        p->args->found[p->n++].in_text = name_at;
+        GROW(p->found, p->found_cap, p->n + 1);
+        p->found[p->n++] = name_at;
         p->copied = true;
     }
 }
@@ -312,7 +293,7 @@ static void parse_preempt(struct parser *p)
 {
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         if (key_is(p, "Pod"))
             parse_pod_key(p);
         else if (key_is(p, "NodeNameToVictims"))
@@ -341,7 +322,7 @@ static void parse_bind(struct parser *p)
     };
     if (!json_scan_object(&p->s))
         return;
-    while (json_scan_key(&p->s, &p->args->key)) {
+    while (json_scan_key(&p->s, &p->key)) {
         char **to = NULL;
         for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
             if (key_is(p, fields[i].key))
@@ -350,8 +331,8 @@ static void parse_bind(struct parser *p)
             json_scan_skip(&p->s, NULL);
         else if (*to)
             json_scan_fail(&p->s, "this key is there twice");
-        else if (json_scan_string(&p->s, &p->args->value))
-            *to = xstrdup(buf_str(&p->args->value));
+        else if (json_scan_string(&p->s, &p->value))
+            *to = xstrdup(buf_str(&p->value));
     }
 }
 
@@ -390,10 +371,12 @@ int extender_decode_pod(struct extender_args *a, const struct workload_rules *ru
 /* The text has stopped moving: offsets become pointers. */
 static void finish_names(struct parser *p)
 {
-    for (size_t i = 0; p->copied && i < p->n; i++)
-        p->args->found[i].in_body = p->args->text.data + p->args->found[i].in_text;
-    p->args->names = (const char *const *)(const void *)p->args->found;
-    p->args->n_names = p->n;
+    struct extender_args *a = p->args;
+    const char *from = p->copied ? a->text.data : p->body;
+    a->names = xcalloc(p->n, sizeof *a->names);
+    for (size_t i = 0; i < p->n; i++)
+        a->names[i] = from + p->found[i];
+    a->n_names = p->n;
 }
 
 static int finish(struct parser *p, enum extender_verb verb, struct err *err)
@@ -426,12 +409,17 @@ int extender_parse(enum extender_verb verb, char *body, size_t len, struct exten
     struct parser p = {.s = json_scan_new(body, len), .body = body, .args = args};
     args->body = body;
     parsers[verb](&p);
-    return finish(&p, verb, err);
+    int r = finish(&p, verb, err);
+    buf_done(&p.key);
+    buf_done(&p.value);
+    free(p.found);
+    return r;
 }
 
-void extender_args_rest(struct extender_args *a, size_t most)
+void extender_args_done(struct extender_args *a)
 {
     gang_pod_facts_free(a->pod);
+    free(a->names);
     free(a->items);
     free(a->victims);
     buf_done(&a->victims_text);
@@ -439,25 +427,8 @@ void extender_args_rest(struct extender_args *a, size_t most)
     free(a->name);
     free(a->uid);
     free(a->node);
-    buf_rest(&a->text, most);
-    buf_rest(&a->key, most);
-    buf_rest(&a->value, most);
-    if (a->found_cap > most / sizeof *a->found) {
-        free(STEAL(a->found));
-        a->found_cap = 0;
-    }
-    *a = (struct extender_args){.text = a->text,
-                                .key = a->key,
-                                .value = a->value,
-                                .found = a->found,
-                                .found_cap = a->found_cap};
-}
-
-void extender_args_done(struct extender_args *args)
-{
-    extender_args_rest(args, 0);
-    free(args->found); /* of no bytes, where there was none */
-    *args = (struct extender_args){0};
+    buf_done(&a->text);
+    *a = (struct extender_args){0};
 }
 
 /* ---- replies ---- */

@@ -10,10 +10,8 @@
  *
  * Life cycle: extender_parse() fills a zeroed struct in one pass over the request, without the
  * pod; extender_decode_pod() reads that, unless whoever asks knows it already. extender_write_*()
- * renders the reply, extender_args_done() frees, or extender_args_rest() keeps the memory for the
- * next call: where that has names, and the core knows its pod, nothing is allocated then. The
- * request's bytes are borrowed, changed (names are ended by a NUL where they stand) and must live
- * as long. Pure, any thread.
+ * renders the reply, extender_args_done() frees. The request's bytes are borrowed, changed (names
+ * are ended by a NUL where they stand) and must live as long. Pure, any thread.
  */
 #ifndef MUSTER_SERVER_EXTENDER_EXTENDER_H
 #define MUSTER_SERVER_EXTENDER_EXTENDER_H
@@ -50,7 +48,7 @@ struct extender_args {
     char pod_uid[EXTENDER_TEXT + 1]; /* what tells whether it is known; "": not there, or longer */
     char pod_nominated[EXTENDER_TEXT + 1];
     int64_t pod_version;
-    const char *const *names; /* nodes offered, or candidates of a preemption */
+    const char **names; /* nodes offered, or candidates of a preemption */
     size_t n_names;
     struct json_span *items;   /* filter with whole nodes: where each is; else NULL */
     struct json_span *victims; /* preempt: per candidate, its MetaVictims in victims_text */
@@ -60,11 +58,6 @@ struct extender_args {
 
     const char *body; /* borrowed */
     struct buf text;  /* of names that do not stand in the body as they are */
-
-    /* of the parser, and kept: the last key and string read; names[] */
-    struct buf key, value;
-    union extender_name *found;
-    size_t found_cap;
 };
 
 /* On failure err says what is wrong and at which byte. */
@@ -74,10 +67,8 @@ int extender_parse(enum extender_verb verb, char *body, size_t len, struct exten
  * NULL: for none. Nothing to do for bind. */
 int extender_decode_pod(struct extender_args *args, const struct workload_rules *rules,
                         struct err *err);
-/* Frees the content; both may be called on a zeroed or half-filled struct, and twice. */
+/* Frees the content; also of a zeroed or half-filled struct, and twice. */
 void extender_args_done(struct extender_args *args);
-/* Keeps what the next parse may use again, each piece of at most `most` bytes. */
-void extender_args_rest(struct extender_args *args, size_t most);
 
 void extender_write_filter(const struct extender_args *args, const struct gang_filter_reply *reply,
                            struct buf *out);

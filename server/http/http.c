@@ -131,16 +131,11 @@ static void queue(struct http_inner *in, int status, const char *type, const cha
         conn_enter(&in->http->conns, in->conn, CONN_REPLY);
 }
 
-static void swap_buffers(struct http_request *r)
+void http_reply_in_place(struct http_request *r)
 {
     struct buf body = r->body;
     r->body = r->reply;
     r->reply = body;
-}
-
-void http_reply_in_place(struct http_request *r)
-{
-    swap_buffers(r);
     r->in_place = true;
 }
 
@@ -228,101 +223,41 @@ const char *http_peer(const struct http_request *r, char out[HTTP_PEER])
     return out;
 }
 
-/* ---- blocks ---- */
-
-static struct http_inner *take_block(struct http *h, bool large)
-{
-    struct spares *spares = large ? &h->large : &h->small;
-    pthread_mutex_lock(&h->lock);
-    struct http_inner *in = spares->n ? spares->items[--spares->n] : NULL;
-    pthread_mutex_unlock(&h->lock);
-    return in ? in : xcalloc(1, sizeof *in);
-}
-
-static void free_block(struct http_inner *in)
-{
-    struct http_request *r = &in->request;
-    if (r->user && r->free_user)
-        r->free_user(r->user);
-    buf_done(&in->path);
-    buf_done(&r->body);
-    buf_done(&r->reply);
-    free(in);
-}
-
-static void rest_user(struct http_request *r)
-{
-    if (r->user && r->rest_user) {
-        r->rest_user(r->user);
-    } else if (r->user && r->free_user) {
-        r->free_user(r->user);
-        r->user = NULL;
-    }
-}
-
-/* What the next request finds: memory, and a user that rests. */
-static void rest(struct http_inner *in)
-{
-    struct http_request *r = &in->request;
-    rest_user(r);
-    buf_rest(&in->path, HTTP_KEPT);
-    buf_rest(&r->body, HTTP_KEPT);
-    buf_rest(&r->reply, HTTP_KEPT);
-    *in = (struct http_inner){.path = in->path,
-                              .request = {.body = r->body,
-                                          .reply = r->reply,
-                                          .user = r->user,
-                                          .free_user = r->free_user,
-                                          .rest_user = r->rest_user}};
-}
-
-/* To the others like it, or freed where there are enough. */
-static void give_block(struct http *h, struct http_inner *in)
-{
-    if (in->request.in_place)
-        swap_buffers(&in->request);
-    struct spares *spares = in->request.body.cap > SMALL_REQUEST ? &h->large : &h->small;
-    rest(in);
-    pthread_mutex_lock(&h->lock);
-    bool kept = spares->n < spares->max;
-    if (kept)
-        spares->items[spares->n++] = in;
-    pthread_mutex_unlock(&h->lock);
-    if (!kept)
-        free_block(in);
-}
-
-static void free_spares(struct spares *spares)
-{
-    while (spares->n > 0)
-        free_block(spares->items[--spares->n]);
-}
-
 /* ---- the library's callbacks ---- */
 
 static struct http_inner *begin_request(struct http *h, struct MHD_Connection *c, const char *path,
                                         const char *method)
 {
-    struct http_inner *in = take_block(h, declared_length(c) > SMALL_REQUEST);
+    struct http_inner *in = xcalloc(1, sizeof *in);
     in->http = h;
     in->mhd = c;
     in->conn = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
     struct http_request *r = &in->request;
     r->inner = in;
     r->started = usec_now();
-    buf_puts(&in->path, path);
-    r->path = buf_str(&in->path);
+    r->path = in->path = xstrdup(path);
     r->route = find_route(h, path);
     in->status = judge_headers(in, method);
     conn_enter(&h->conns, in->conn, CONN_BODY);
     return in;
 }
 
+static void free_request(struct http_inner *in)
+{
+    struct http_request *r = &in->request;
+    if (r->user && r->free_user)
+        r->free_user(r->user);
+    free(in->path);
+    buf_done(&r->body);
+    buf_done(&r->reply);
+    free(in);
+}
+
 static void drop_body(struct http_inner *in)
 {
     atomic_fetch_sub(&in->http->body_bytes, in->counted);
     in->counted = 0;
-    buf_rest(&in->request.body, HTTP_KEPT);
+    buf_done(&in->request.body);
 }
 
 /* Whether there is room for n more bytes of this body beside all others. */
@@ -399,7 +334,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
     bool answered = in->answered;
     atomic_fetch_sub(&h->body_bytes, in->counted);
     atomic_fetch_sub(&h->reply_bytes, in->counted_reply);
-    give_block(h, in);
+    free_request(in);
     pthread_mutex_lock(&h->lock);
     if (answered && --h->replying == 0)
         pthread_cond_broadcast(&h->sent);
@@ -489,8 +424,6 @@ static struct MHD_Daemon *start_library(struct http *h, const struct http_option
 static struct http *http_free(struct http *h)
 {
     conns_done(&h->conns);
-    free_spares(&h->small);
-    free_spares(&h->large);
     pthread_mutex_destroy(&h->lock);
     pthread_cond_destroy(&h->sent);
     free(h->address);
@@ -511,8 +444,6 @@ struct http *http_open(const struct http_options *o, struct err *err)
     h->n_routes = o->n_routes;
     h->arg = o->arg;
     h->refused = o->refused;
-    h->small.max = SPARE_SMALL;
-    h->large.max = SPARE_LARGE;
     conns_init(&h->conns, o->request_timeout, o->connection_limit);
     pthread_mutex_init(&h->lock, NULL);
     pthread_condattr_t attr;

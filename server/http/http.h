@@ -22,11 +22,6 @@
  *   4. When the reply is sent or the peer is gone, free_user(user) is called, on a thread of the
  *      listener, and the request ends.
  *
- * Memory of a request: struct, path, body, reply and (with rest_user) user are one block that
- * serves one request after the other, so that a call like those before it allocates nothing. Only
- * as many are kept as were needed at the same time, at most SPARE_SMALL and SPARE_LARGE
- * (http_inner.h), and of each no more than HTTP_KEPT bytes a buffer.
- *
  * Life of a listener: http_open(); http_refuse_deferring(), after which http_deferred() can only
  * fall, by http_resume(); when it is 0, http_close(). The library aborts the process when it is
  * stopped with a suspended connection: http_close() asserts. Until then new connections are taken
@@ -42,8 +37,6 @@
 
 /* Connections beyond the limit, on their way in while another is cut for them. */
 #define HTTP_SPARE_CONNECTIONS 64
-/* A buffer that has grown beyond this is not kept for the next request: some 30,000 names. */
-#define HTTP_KEPT ((size_t)1 << 20)
 
 #define HTTP_JSON "application/json" /* a content type */
 
@@ -83,11 +76,8 @@ struct http_request {
     usec_t started;   /* when the headers were there */
     int64_t spent;    /* nanoseconds: on the pieces of the body, before it was whole */
     int64_t whole;    /* nanoseconds: when it was */
-    void *user;       /* the handler's own; from an earlier request where that let it rest */
+    void *user;       /* the handler's own */
     void (*free_user)(void *user);
-    /* Instead of free_user, where the block is kept: user stays for the next request. May be NULL.
-     */
-    void (*rest_user)(void *user);
     struct http_inner *inner;
 };
 

@@ -52,18 +52,6 @@ void conn_enter(struct conns *c, struct conn *conn, enum conn_stage stage);
  * so that it is not closed under a request on its way. */
 #define CONN_IDLE_SECONDS 120
 
-/*
- * Requests that wait for the next one. Those with a large body are kept apart: a bind, which may be
- * held for long, takes a small one.
- */
-#define SPARE_SMALL   64
-#define SPARE_LARGE   8
-#define SMALL_REQUEST ((size_t)4096)
-struct spares {
-    struct http_inner *items[SPARE_SMALL];
-    size_t n, max;
-};
-
 struct http {
     struct MHD_Daemon *daemon;
     char *address;
@@ -82,9 +70,7 @@ struct http {
 
     pthread_mutex_t lock;
     pthread_cond_t sent;
-    /* under lock */
-    size_t replying; /* answered and not yet completed */
-    struct spares small, large;
+    size_t replying; /* under lock: answered and not yet completed */
 };
 
 struct http_inner {
@@ -94,7 +80,7 @@ struct http_inner {
     struct conn *conn;
     int status; /* decided before the body came; 0: none */
     bool deferred, answered;
-    struct buf path;
+    char *path;
     size_t counted, counted_reply; /* of this one in http.body_bytes and reply_bytes */
 };
 

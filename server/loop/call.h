@@ -5,8 +5,8 @@
  *
  * A call is read on a thread of the listener (verb_routes.h). That thread takes a turn for it where
  * it can, and else posts it to the core thread. It is entered in the table (calls.h), becomes an
- * event of the core and is answered from an effect. It belongs to its HTTP request, and rests with
- * it until the next call, on a thread of the listener, after call_send().
+ * event of the core and is answered from an effect. It belongs to its HTTP request and ends with
+ * it, on a thread of the listener, after call_send().
  */
 #ifndef MUSTER_SERVER_LOOP_CALL_H
 #define MUSTER_SERVER_LOOP_CALL_H

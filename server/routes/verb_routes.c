@@ -11,23 +11,14 @@ static void free_call(void *user)
     free(call);
 }
 
-/* For the next call in the same block. */
-static void rest_call(void *user)
-{
-    struct call *call = user;
-    extender_args_rest(&call->args, HTTP_KEPT);
-    *call = (struct call){.args = call->args};
-}
-
 static enum extender_verb verb_of(const struct http_route *route)
 {
     return (enum extender_verb)route->tag;
 }
 
-/* The call of a request, in what an earlier one has left. */
-static struct call *call_of(const struct verb_context *context, struct http_request *r)
+static struct call *call_new(const struct verb_context *context, struct http_request *r)
 {
-    struct call *call = r->user ? r->user : xcalloc(1, sizeof *call);
+    struct call *call = xcalloc(1, sizeof *call);
     call->mail.kind = LOOP_CALL;
     call->request = r;
     call->verb = verb_of(r->route);
@@ -35,14 +26,13 @@ static struct call *call_of(const struct verb_context *context, struct http_requ
     call->rules = context->rules;
     r->user = call;
     r->free_user = free_call;
-    r->rest_user = rest_call;
     return call;
 }
 
 static void handle(void *arg, struct http_request *r)
 {
     const struct verb_context *context = arg;
-    struct call *call = call_of(context, r);
+    struct call *call = call_new(context, r);
     if (!call_parse(call) || loop_serve(context->loop, call) || !call_decode(call))
         return;
     /* From the post on the request belongs to whoever has the turn. */

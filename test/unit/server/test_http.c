@@ -346,8 +346,7 @@ static void P05_all_bodies_together_are_bounded(void **state)
     assert_int_equal(status_beside(c, 1), 200);
 }
 
-/* A block with a large buffer serves large requests only, and one that is too large is not kept. */
-static void blocks_are_used_again_and_bounded(void **state)
+static void each_request_has_a_body_and_a_reply_of_its_own(void **state)
 {
     struct context *c = *state;
     cleanup_free char *body = filler(BODY_LIMIT);
@@ -362,31 +361,6 @@ static void blocks_are_used_again_and_bounded(void **state)
         assert_string_equal(buf_str(&r.body), i % 3 ? of_echo : same);
     }
     close(fd);
-    int fds[SPARE_SMALL + 10];
-    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-        fds[i] = client_connect(address(c));
-        client_request(fds[i], "POST", "/later", "x");
-    }
-    cleanup_free struct deferred **held = collect(c, ARRAY_SIZE(fds));
-    for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
-        answer(held[i], "now");
-    for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
-        cleanup_reply struct client_reply r;
-        assert_true(client_read(fds[i], &r));
-        assert_string_equal(buf_str(&r.body), "now");
-        close(fds[i]);
-    }
-    for (int i = 0; i < 1000 && atomic_load(&c->freed) < (int)ARRAY_SIZE(fds); i++)
-        usleep(10000);
-    assert_int_equal(atomic_load(&c->freed), ARRAY_SIZE(fds));
-    pthread_mutex_lock(&c->http->lock);
-    size_t small = c->http->small.n, large = c->http->large.n;
-    for (size_t i = 0; i < small; i++)
-        assert_true(c->http->small.items[i]->request.body.cap <= SMALL_REQUEST &&
-                    c->http->small.items[i]->request.reply.cap <= SMALL_REQUEST);
-    pthread_mutex_unlock(&c->http->lock);
-    assert_in_range(small, 1, SPARE_SMALL);
-    assert_int_equal(large, 1);
 }
 
 static void two_lengths_are_refused(void **state)
@@ -720,7 +694,7 @@ int main(void)
         TEST(a_larger_body_is_refused_with_413),
         TEST(without_content_length_the_limit_holds_as_well),
         TEST(P05_all_bodies_together_are_bounded),
-        TEST(blocks_are_used_again_and_bounded),
+        TEST(each_request_has_a_body_and_a_reply_of_its_own),
         TEST(two_lengths_are_refused),
         TEST(what_is_no_http_gets_no_service),
         TEST(a_slow_sender_of_headers_is_cut),
