@@ -44,6 +44,8 @@ var Promises = []Promise{
 	{"P03 1,000", "express lane, 1,000 nodes: makespan, stock to muster", true, 2.5, times, false},
 	{"P03 5,000", "express lane, 5,000 nodes: makespan, stock to muster", true, 3, times, false},
 	{"P04 cpu", "CPU in P01, muster to kube-scheduler, each from its own start", false, 0.25, times, false},
+	{"P04 together", "CPU in P01: kube-scheduler and muster together, to the stock scheduler", false, 0.4, times, false},
+	{"P04 together express", "the same with the express lane", false, 0.25, times, false},
 	{"P04 memory", "peak memory with 5,000 nodes and 50,000 pods", false, 100, mib, false},
 	{"P04 memory-ratio", "peak memory with 5,000 nodes and 50,000 pods, muster to kube-scheduler", false, 0.5, times, true},
 	{"P05 filter-names", "filter with 5,000 names: p99 in muster to jansson parsing the same bytes", false, 1.5, times, true},
