@@ -47,6 +47,7 @@ const char *gang_state_name(enum gang_state state);
     X(NOT_UNIFORM, "MembersDiffer")                                                                \
     X(MEMBER_INVALID, "InvalidMember")                                                             \
     X(BEHIND, "BehindAnotherGang")                                                                 \
+    X(EARMARKED, "RoomEarmarked")                                                                  \
     X(VOLUME_NODE, "VolumeOnAnotherNode")                                                          \
     X(KEPT_APART, "PodAntiAffinity")                                                               \
     X(SPREAD, "TopologySpread")                                                                    \
@@ -54,6 +55,7 @@ const char *gang_state_name(enum gang_state state);
     X(BAD_LINK, "InvalidLink")                                                                     \
     X(AWAITS_GROUP, "WaitsForPodGroup")                                                            \
     X(REFUSED_BY_SCHEDULER, "RefusedByScheduler")                                                  \
+    X(REJECTED_EARLY, "MemberRejectedEarly")                                                       \
     X(SCHEDULE_TIMEOUT, "ScheduleTimeout")                                                         \
     X(PLANNED, "Planned")                                                                          \
     X(SCHEDULED, "Placed")                                                                         \

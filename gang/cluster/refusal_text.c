@@ -14,7 +14,7 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_RESERVED:
         buf_printf(&b, "reserved for gang %s/%s", ns, who);
         break;
-    case REASON_BEHIND:
+    case REASON_EARMARKED:
         buf_printf(&b, "kept for gang %s/%s, which has waited longer", ns, who);
         break;
     case REASON_ABOVE_MAXIMUM:

@@ -71,7 +71,7 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     core->stats.rejected_early++;
     pod->rejected_early = pod->missed = true;
     queue_early_rejections_over(pod);
-    slot_release(core, pod->slot, REASON_REFUSED_BY_SCHEDULER);
+    slot_release(core, pod->slot, REASON_REJECTED_EARLY);
     if (pod->nominated) /* for all that is known it sleeps again */
         pod_reject(core, pod, true);
     nominate(core, pod, NULL);

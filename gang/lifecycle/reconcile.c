@@ -316,7 +316,7 @@ static void commit_failed(struct gang_core *core, struct gang *gang, const struc
 static enum gang_reason_code why_unreachable(const struct tally *t)
 {
     return t->gated            ? REASON_MEMBERS_GATED
-           : t->rejected_early ? REASON_REFUSED_BY_SCHEDULER
+           : t->rejected_early ? REASON_REJECTED_EARLY
                                : REASON_FOREIGN_SCHEDULER;
 }
 

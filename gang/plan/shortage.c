@@ -122,7 +122,7 @@ enum gang_reason_code shortage_code(const struct shortage *s)
     if (s->n_nodes == 0)
         return s->volumes ? REASON_VOLUME_NODE : REASON_NO_MATCHING_NODE;
     if (s->earmarked)
-        return REASON_BEHIND;
+        return REASON_EARMARKED;
     if (s->anti_affinity || s->spread)
         return s->anti_affinity >= s->spread ? REASON_KEPT_APART : REASON_SPREAD;
     return s->refused ? REASON_REFUSED_BY_SCHEDULER : REASON_NOT_ENOUGH_RESOURCES;

@@ -342,7 +342,7 @@ static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
             slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
         return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
     }
-    return reason_call(core, REASON_BEHIND, core->earmark_gang, pod->facts, NULL);
+    return reason_call(core, REASON_EARMARKED, core->earmark_gang, pod->facts, NULL);
 }
 
 /* The offered nodes where the pod has room. Its nomination is where kube-scheduler has made room

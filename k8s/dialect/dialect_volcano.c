@@ -180,6 +180,7 @@ static const char *const volcano_reasons[REASON_MAX] = {
     [REASON_NO_MATCHING_NODE] = "NotEnoughResources",
     [REASON_MIN_RESOURCES] = "NotEnoughResources",
     [REASON_BEHIND] = "NotEnoughResources",
+    [REASON_EARMARKED] = "NotEnoughResources",
     [REASON_NO_ROOM] = "NotEnoughResources",
 };
 

@@ -553,6 +553,20 @@ const char *world_reason(const struct world *w, const char *group)
     return l.text;
 }
 
+static void look_reason(void *arg, const struct gang_view *view)
+{
+    struct look *l = arg;
+    if (strcmp(view->status.ref->name, l->name) == 0)
+        l->text = gang_reason_name(view->status.reason);
+}
+
+const char *world_reason_name(const struct world *w, const char *group)
+{
+    struct look l = {group, "(none)", ""};
+    gang_core_each_gang(w->core, look_reason, &l);
+    return l.text;
+}
+
 static void look_help(void *arg, const struct gang_view *view)
 {
     struct look *l = arg;

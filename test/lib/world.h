@@ -146,6 +146,8 @@ void world_stop(struct world *w);
 
 const char *world_state(const struct world *w, const char *group);
 const char *world_reason(const struct world *w, const char *group);
+/* Its stable name, "NotEnoughMembers". */
+const char *world_reason_name(const struct world *w, const char *group);
 /* What would help, as the PodGroup's status says. */
 const char *world_help(const struct world *w, const char *group);
 bool world_evicted(const struct world *w, const char *pod);

@@ -63,6 +63,7 @@ static void T03_a_plan_whose_turn_has_passed_ends(void **state)
         world_reason(w, "bad"),
         "gang default/bad: kube-scheduler refuses 2 of 2 members before it asks muster, such as "
         "bad-1: see its condition PodScheduled, and its claims and podAffinity");
+    assert_string_equal(world_reason_name(w, "bad"), "MemberRejectedEarly");
     good_is_placed(w);
     world_free(w);
 }

@@ -97,6 +97,7 @@ static void C12_after_that_freed_capacity_is_kept(void **state)
     assert_string_equal(world_reason(w, "small"),
                         "gang default/small: 2 members needed, room for 0 (room for small-0 is "
                         "kept for gang default/big, which has waited longer)");
+    assert_string_equal(world_reason_name(w, "small"), "RoomEarmarked");
     world_pod(w, "single", NULL, 1);
     assert_string_equal(world_filter(w, "single"), "");
     assert_string_equal(w->refusal, "kept for gang default/big, which has waited longer");
@@ -231,6 +232,7 @@ static void S04_C12_strict_order_holds_what_comes_after(void **state)
     assert_string_equal(world_state(w, "small"), "Waiting");
     assert_string_equal(world_reason(w, "small"),
                         "gang default/small: waits for the gangs before it (strictOrder)");
+    assert_string_equal(world_reason_name(w, "small"), "BehindAnotherGang");
     world_pod(w, "single", NULL, 1);
     assert_string_equal(world_filter(w, "single"), "");
     world_pod_gone(w, "old0");

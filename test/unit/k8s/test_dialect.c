@@ -263,6 +263,7 @@ static void volcano_says_why_in_its_own_words(void **state)
         {GANG_WAITING, REASON_NO_MATCHING_NODE, 8, 0, "NotEnoughResources"},
         {GANG_WAITING, REASON_MIN_RESOURCES, 8, 0, "NotEnoughResources"},
         {GANG_WAITING, REASON_BEHIND, 8, 0, "NotEnoughResources"},
+        {GANG_WAITING, REASON_EARMARKED, 8, 0, "NotEnoughResources"},
         {GANG_WAITING, REASON_NOT_UNIFORM, 8, 0, "MembersDiffer"},
         {GANG_ASSEMBLING, REASON_NOT_ENOUGH_MEMBERS, 7, 0, "NotEnoughTasks"},
         {GANG_ASSEMBLING, REASON_NOT_ENOUGH_MEMBERS, 9, 0, "NotEnoughPodsOfTask"},
