@@ -4,7 +4,7 @@
  *
  * A command gets its own name as argv[0] and its flags behind it, reads them with getopt_long,
  * writes what was asked for to stdout and everything else to stderr, and returns one of cmd_exit. A
- * mistake on the command line is told with cmd_usage_error(), which names the remedy.
+ * mistake on the command line is reported by cmd_usage_error(), which names the remedy.
  */
 #ifndef MUSTER_CMD_CMD_H
 #define MUSTER_CMD_CMD_H

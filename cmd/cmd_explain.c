@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cmd/ask.h"
 #include "cmd/cmd.h"
+#include "cmd/ops_client.h"
 #include "cmd/table.h"
 
 #define MEMBERS_SHOWN 40
@@ -39,13 +39,13 @@ static void end(struct table *t, struct buf *out, const char *title)
 
 static void add_number(struct table *t, const json_t *o, const char *key)
 {
-    table_addf(t, "%" PRId64, ask_number(o, key));
+    table_addf(t, "%" PRId64, reply_number(o, key));
 }
 
 static void add_amount(struct table *t, const char *resource, int64_t amount)
 {
     cleanup_buf struct buf b = BUF_INIT;
-    ask_amount(&b, resource, amount);
+    format_amount(&b, resource, amount);
     table_add(t, buf_str(&b));
 }
 
@@ -55,8 +55,8 @@ static void add_amount(struct table *t, const char *resource, int64_t amount)
 static const char *bare(const json_t *gang, const char *text)
 {
     char prefix[600];
-    int n = snprintf(prefix, sizeof prefix, "gang %s/%s: ", ask_text(gang, "namespace"),
-                     ask_text(gang, "name"));
+    int n = snprintf(prefix, sizeof prefix, "gang %s/%s: ", reply_text(gang, "namespace"),
+                     reply_text(gang, "name"));
     return n > 0 && strncmp(text, prefix, (size_t)n) == 0 ? text + n : text;
 }
 
@@ -64,19 +64,19 @@ static const char *bare(const json_t *gang, const char *text)
 static void put_more_nodes(const json_t *gang, struct buf *out)
 {
     const json_t *more = json_object_get(gang, "moreNodes");
-    int64_t n = ask_number(more, "nodes");
+    int64_t n = reply_number(more, "nodes");
     if (more)
         buf_printf(out, "would fit:  with %" PRId64 " more node%s like %s\n", n, n == 1 ? "" : "s",
-                   ask_text(more, "like"));
+                   reply_text(more, "like"));
 }
 
 static void put_head(const json_t *gang, struct buf *out)
 {
     const json_t *reason = json_object_get(gang, "reason");
-    const char *text = bare(gang, ask_text(reason, "text")), *help = ask_text(gang, "help");
-    const char *root = ask_text(gang, "root");
-    buf_printf(out, "%s/%s is %s", ask_text(gang, "namespace"), ask_text(gang, "name"),
-               ask_text(gang, "state"));
+    const char *text = bare(gang, reply_text(reason, "text")), *help = reply_text(gang, "help");
+    const char *root = reply_text(gang, "root");
+    buf_printf(out, "%s/%s is %s", reply_text(gang, "namespace"), reply_text(gang, "name"),
+               reply_text(gang, "state"));
     if (*text)
         buf_printf(out, ": %s", text);
     buf_putc(out, '\n');
@@ -85,8 +85,8 @@ static void put_head(const json_t *gang, struct buf *out)
     put_more_nodes(gang, out);
     if (!json_is_true(json_object_get(gang, "known")))
         buf_puts(out, "there is no PodGroup object of this name\n");
-    if (!str_eq(root, ask_text(gang, "name")))
-        buf_printf(out, "placed together with %s/%s\n", ask_text(gang, "namespace"), root);
+    if (!str_eq(root, reply_text(gang, "name")))
+        buf_printf(out, "placed together with %s/%s\n", reply_text(gang, "namespace"), root);
 }
 
 /* ---- figures ---- */
@@ -94,11 +94,11 @@ static void put_head(const json_t *gang, struct buf *out)
 static void put_ago(struct buf *out, const char *before, const json_t *gang, const char *key,
                     const char *after)
 {
-    const char *moment = ask_text(gang, key);
+    const char *moment = reply_text(gang, key);
     if (!*moment)
         return;
     buf_puts(out, before);
-    ask_age(out, moment);
+    format_age(out, moment);
     buf_puts(out, after);
 }
 
@@ -108,15 +108,15 @@ static void put_times(const json_t *gang, struct buf *out)
     put_ago(out, "; waits for ", gang, "waits", "");
     put_ago(out, "; places last looked for ", gang, "tried", " ago");
     buf_putc(out, '\n');
-    if (ask_number(gang, "attempts")) {
-        buf_printf(out, "attempt     %" PRId64, ask_number(gang, "attempts"));
-        if (*ask_text(gang, "attemptUntil")) {
+    if (reply_number(gang, "attempts")) {
+        buf_printf(out, "attempt     %" PRId64, reply_number(gang, "attempts"));
+        if (*reply_text(gang, "attemptUntil")) {
             buf_puts(out, ", times out in ");
-            ask_until(out, ask_text(gang, "attemptUntil"));
+            format_until(out, reply_text(gang, "attemptUntil"));
         }
-        if (*ask_text(gang, "backoffUntil")) {
+        if (*reply_text(gang, "backoffUntil")) {
             buf_puts(out, " has failed, the next in ");
-            ask_until(out, ask_text(gang, "backoffUntil"));
+            format_until(out, reply_text(gang, "backoffUntil"));
             buf_puts(out, " or when capacity is freed");
         }
         buf_putc(out, '\n');
@@ -130,16 +130,16 @@ static void put_kept(const json_t *gang, struct buf *out)
         buf_puts(out, "capacity    is kept for it: it has waited longer than others\n");
     else if (json_is_true(json_object_get(gang, "keptFromIt")))
         buf_printf(out, "capacity    is kept for gang %s/%s, which has waited longer\n",
-                   ask_text(keeper, "namespace"), ask_text(keeper, "name"));
+                   reply_text(keeper, "namespace"), reply_text(keeper, "name"));
 }
 
 /* What kube-scheduler's offers said is believed for a while. */
 static void put_refusals(const json_t *gang, struct buf *out)
 {
-    if (!*ask_text(gang, "refusedUntil"))
+    if (!*reply_text(gang, "refusedUntil"))
         return;
     buf_puts(out, "refusals    of nodes by kube-scheduler are believed for ");
-    ask_until(out, ask_text(gang, "refusedUntil"));
+    format_until(out, reply_text(gang, "refusedUntil"));
     buf_putc(out, '\n');
 }
 
@@ -148,23 +148,23 @@ static void put_express(const json_t *gang, struct buf *out)
 {
     const json_t *express = json_object_get(gang, "express");
     int64_t mismatches = json_integer_value(json_object_get(express, "mismatches"));
-    const char *doubt = ask_text(express, "doubt");
+    const char *doubt = reply_text(express, "doubt");
     if (json_is_true(json_object_get(express, "on")))
         buf_printf(out, "express     %s\n", *doubt ? doubt : "one member at bind is enough");
     if (mismatches > 0)
         buf_printf(out, "model check %" PRId64 " difference%s%s; the first: %s\n", mismatches,
                    mismatches == 1 ? "" : "s",
                    json_is_true(json_object_get(express, "closed")) ? ", the lane is closed" : "",
-                   ask_text(express, "firstMismatch"));
+                   reply_text(express, "firstMismatch"));
 }
 
 static void put_order(const json_t *gang, struct buf *out)
 {
-    int64_t priority = ask_number(gang, "priority"), own = ask_number(gang, "groupPriority");
-    if (!ask_number(gang, "place"))
+    int64_t priority = reply_number(gang, "priority"), own = reply_number(gang, "groupPriority");
+    if (!reply_number(gang, "place"))
         return;
     buf_printf(out, "in order    %" PRId64 " of %" PRId64 " that wait, priority %" PRId64,
-               ask_number(gang, "place"), ask_number(gang, "inOrder"), priority);
+               reply_number(gang, "place"), reply_number(gang, "inOrder"), priority);
     if (own != priority)
         buf_printf(out, ", %" PRId64 " inside its namespace", own);
     buf_putc(out, '\n');
@@ -175,8 +175,9 @@ static void put_figures(const json_t *gang, struct buf *out)
     buf_printf(out,
                "\nmembers     %" PRId64 " exist, %" PRId64 " needed, %" PRId64 " bound, %" PRId64
                " at bind, %" PRId64 " with a place\n",
-               ask_number(gang, "members"), ask_number(gang, "needed"), ask_number(gang, "bound"),
-               ask_number(gang, "held"), ask_number(gang, "planned"));
+               reply_number(gang, "members"), reply_number(gang, "needed"),
+               reply_number(gang, "bound"), reply_number(gang, "held"),
+               reply_number(gang, "planned"));
     put_times(gang, out);
     put_order(gang, out);
     put_kept(gang, out);
@@ -189,8 +190,8 @@ static void put_figures(const json_t *gang, struct buf *out)
 static void add_unit_name(struct table *t, const json_t *u)
 {
     const json_t *group = json_object_get(u, "podGroup");
-    const char *subgroup = ask_text(u, "subgroup"), *part = ask_text(u, "part");
-    int depth = 2 * (int)ask_number(u, "depth");
+    const char *subgroup = reply_text(u, "subgroup"), *part = reply_text(u, "part");
+    int depth = 2 * (int)reply_number(u, "depth");
     if (!group)
         table_addf(t, "%*sall of them", depth, "");
     else if (*part)
@@ -198,7 +199,8 @@ static void add_unit_name(struct table *t, const json_t *u)
     else if (*subgroup)
         table_addf(t, "%*s%s", depth, "", subgroup);
     else
-        table_addf(t, "%*s%s/%s", depth, "", ask_text(group, "namespace"), ask_text(group, "name"));
+        table_addf(t, "%*s%s/%s", depth, "", reply_text(group, "namespace"),
+                   reply_text(group, "name"));
 }
 
 static void put_minimums(const json_t *gang, struct buf *out)
@@ -220,9 +222,9 @@ static void put_minimums(const json_t *gang, struct buf *out)
         add_number(&t, u, "planned");
         add_number(&t, u, "held");
         add_number(&t, u, "bound");
-        if (ask_number(u, "children"))
-            table_addf(&t, "%" PRId64 " of %" PRId64, ask_number(u, "childrenNeeded"),
-                       ask_number(u, "children"));
+        if (reply_number(u, "children"))
+            table_addf(&t, "%" PRId64 " of %" PRId64, reply_number(u, "childrenNeeded"),
+                       reply_number(u, "children"));
         else
             table_add(&t, "");
     }
@@ -235,15 +237,15 @@ static void put_minimums(const json_t *gang, struct buf *out)
 static void add_short(struct table *t, const json_t *shape)
 {
     const json_t *s = json_object_get(shape, "short");
-    const char *resource = ask_text(s, "resource");
+    const char *resource = reply_text(s, "resource");
     cleanup_buf struct buf b = BUF_INIT;
     if (s) {
         buf_printf(&b, "%s: ", resource);
-        ask_amount(&b, resource, ask_number(s, "each"));
+        format_amount(&b, resource, reply_number(s, "each"));
         buf_puts(&b, " each, ");
-        ask_amount(&b, resource, ask_number(s, "free"));
+        format_amount(&b, resource, reply_number(s, "free"));
         buf_puts(&b, " free, ");
-        ask_amount(&b, resource, ask_number(s, "largest"));
+        format_amount(&b, resource, reply_number(s, "largest"));
         buf_puts(&b, " on one node");
     }
     table_add(t, buf_str(&b));
@@ -261,9 +263,9 @@ static void add_kept_off(struct table *t, const json_t *shape)
     };
     cleanup_buf struct buf b = BUF_INIT;
     for (size_t i = 0; i < ARRAY_SIZE(causes); i++)
-        if (ask_number(shape, causes[i].key))
-            buf_printf(&b, "%s%" PRId64 " %s", b.len ? ", " : "", ask_number(shape, causes[i].key),
-                       causes[i].what);
+        if (reply_number(shape, causes[i].key))
+            buf_printf(&b, "%s%" PRId64 " %s", b.len ? ", " : "",
+                       reply_number(shape, causes[i].key), causes[i].what);
     table_add(t, buf_str(&b));
 }
 
@@ -280,9 +282,9 @@ static void put_waiting(const json_t *gang, struct buf *out)
     json_array_foreach(json_object_get(gang, "waiting"), i, s)
     {
         partly |= json_is_true(json_object_get(s, "partly"));
-        int64_t fit = ask_number(s, "fit"), pods = ask_number(s, "pods");
+        int64_t fit = reply_number(s, "fit"), pods = reply_number(s, "pods");
         add_number(&t, s, "pods");
-        table_add(&t, ask_text(s, "example"));
+        table_add(&t, reply_text(s, "example"));
         add_number(&t, s, "nodes");
         add_number(&t, s, "passing");
         add_number(&t, s, "able");
@@ -301,7 +303,7 @@ static void put_holders(const json_t *gang, struct buf *out)
 {
     static const char *const heads[] = {"AMOUNT", "PODS", "WHO", "RESERVED", "IF IT ENDED"};
     const json_t *holders = json_object_get(gang, "holders");
-    const char *resource = ask_text(holders, "resource");
+    const char *resource = reply_text(holders, "resource");
     cleanup_free char *title = xasprintf("Who has %s on nodes that pass", resource);
     struct table t;
     size_t i;
@@ -309,18 +311,18 @@ static void put_holders(const json_t *gang, struct buf *out)
     begin(&t, heads, ARRAY_SIZE(heads));
     json_array_foreach(json_object_get(holders, "largest"), i, h)
     {
-        add_amount(&t, resource, ask_number(h, "amount"));
+        add_amount(&t, resource, reply_number(h, "amount"));
         add_number(&t, h, "pods");
-        table_addf(&t, "%s %s/%s", ask_text(h, "kind"), ask_text(h, "namespace"),
-                   ask_text(h, "name"));
-        if (ask_number(h, "reserved"))
-            add_amount(&t, resource, ask_number(h, "reserved"));
+        table_addf(&t, "%s %s/%s", reply_text(h, "kind"), reply_text(h, "namespace"),
+                   reply_text(h, "name"));
+        if (reply_number(h, "reserved"))
+            add_amount(&t, resource, reply_number(h, "reserved"));
         else
             table_add(&t, "");
         table_add(&t, json_is_true(json_object_get(h, "enough")) ? "the gang fits" : "");
     }
-    if (ask_number(holders, "others")) {
-        add_amount(&t, resource, ask_number(holders, "othersAmount"));
+    if (reply_number(holders, "others")) {
+        add_amount(&t, resource, reply_number(holders, "othersAmount"));
         add_number(&t, holders, "others");
         table_add(&t, "others");
         table_add(&t, "");
@@ -335,16 +337,16 @@ static void put_holders(const json_t *gang, struct buf *out)
 
 static bool has_node(const json_t *pod)
 {
-    return *ask_text(pod, "node") != '\0';
+    return *reply_text(pod, "node") != '\0';
 }
 
 static void add_member(struct table *t, const json_t *pod)
 {
-    const char *node = ask_text(pod, "node"), *slot = ask_text(pod, "slot");
+    const char *node = reply_text(pod, "node"), *slot = reply_text(pod, "slot");
     bool deleting = json_is_true(json_object_get(pod, "deleting"));
-    table_add(t, ask_text(pod, "name"));
-    table_add(t, ask_text(pod, "state"));
-    table_add(t, ask_text(pod, "phase"));
+    table_add(t, reply_text(pod, "name"));
+    table_add(t, reply_text(pod, "state"));
+    table_add(t, reply_text(pod, "phase"));
     table_add(t, *node ? node : slot);
     table_add(t, deleting ? "is being deleted" : !*node && *slot ? "reserved" : "");
 }
@@ -378,13 +380,13 @@ static void put_events(const json_t *gang, struct buf *out)
     begin(&t, heads, ARRAY_SIZE(heads));
     json_array_foreach(json_object_get(gang, "events"), i, e)
     {
-        const char *to = ask_text(e, "to");
+        const char *to = reply_text(e, "to");
         cleanup_buf struct buf age = BUF_INIT;
-        ask_age(&age, ask_text(e, "time"));
+        format_age(&age, reply_text(e, "time"));
         table_add(&t, buf_str(&age));
-        table_add(&t, *to ? to : ask_text(e, "kind"));
-        table_add(&t, ask_text(e, "reason"));
-        table_add(&t, bare(gang, ask_text(e, "text")));
+        table_add(&t, *to ? to : reply_text(e, "kind"));
+        table_add(&t, reply_text(e, "reason"));
+        table_add(&t, bare(gang, reply_text(e, "text")));
     }
     end(&t, out, "Last events");
 }
@@ -404,15 +406,15 @@ static int show(const struct target *r, struct err *err)
 {
     cleanup_free char *ns = NULL, *name = NULL;
     cleanup_buf struct buf out = BUF_INIT;
-    if (ask_gang_name(r->name, &ns, &name, err) < 0)
+    if (parse_gang_name(r->name, &ns, &name, err) < 0)
         return -1;
-    cleanup_free char *ns_part = ask_escape(ns), *name_part = ask_escape(name);
+    cleanup_free char *ns_part = ops_client_escape(ns), *name_part = ops_client_escape(name);
     cleanup_free char *path = xasprintf("/api/v1/gangs/%s/%s", ns_part, name_part);
-    json_t *gang = ask_list(r->server, path, "pods", err);
+    json_t *gang = ops_client_list(r->server, path, "pods", err);
     if (!gang)
         return -1;
     if (r->json)
-        ask_print(gang);
+        reply_print(gang);
     else
         explain_gang(gang, &out);
     fputs(buf_str(&out), stdout);
@@ -449,16 +451,16 @@ static int parse(int argc, char **argv, struct target *r)
 
 int cmd_explain(int argc, char **argv)
 {
-    struct target r = {.server = ASK_DEFAULT_SERVER};
+    struct target r = {.server = OPS_CLIENT_DEFAULT_SERVER};
     int status = parse(argc, argv, &r);
     if (status != CMD_OK)
         return status;
     struct err err;
-    ask_begin();
+    ops_client_begin();
     if (show(&r, &err) < 0) {
         fprintf(stderr, "muster explain: %s\n", err.text);
         status = CMD_FAILED;
     }
-    ask_end();
+    ops_client_end();
     return status;
 }

@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cmd/ask.h"
 #include "cmd/cmd.h"
+#include "cmd/ops_client.h"
 #include "cmd/table.h"
 
 struct request {
@@ -21,10 +21,10 @@ struct request {
 static int make_path(const struct request *r, char **ret, struct err *err)
 {
     cleanup_free char *ns = NULL, *name = NULL;
-    if (r->name && ask_gang_name(r->name, &ns, &name, err) < 0)
+    if (r->name && parse_gang_name(r->name, &ns, &name, err) < 0)
         return -1;
-    cleanup_free char *ns_part = ask_escape(ns ? ns : r->ns ? r->ns : "");
-    cleanup_free char *name_part = ask_escape(name ? name : "");
+    cleanup_free char *ns_part = ops_client_escape(ns ? ns : r->ns ? r->ns : "");
+    cleanup_free char *name_part = ops_client_escape(name ? name : "");
     if (!r->name)
         *ret = xasprintf("/api/v1/%s%s%s", r->what, r->ns ? "?namespace=" : "", ns_part);
     else if (str_eq(r->what, "events"))
@@ -39,7 +39,7 @@ static int make_path(const struct request *r, char **ret, struct err *err)
 static void add_age(struct table *t, const char *since)
 {
     cleanup_buf struct buf b = BUF_INIT;
-    ask_age(&b, since);
+    format_age(&b, since);
     table_add(t, buf_str(&b));
 }
 
@@ -53,21 +53,21 @@ static void add_heads(struct table *t, const char *const *heads, size_t n)
 static void gang_row(const json_t *gang, bool wide, struct table *t)
 {
     const json_t *reason = json_object_get(gang, "reason");
-    table_add(t, ask_text(gang, "namespace"));
-    table_add(t, ask_text(gang, "name"));
-    table_add(t, ask_text(gang, "state"));
-    table_addf(t, "%" PRId64, ask_number(gang, "bound"));
-    table_addf(t, "%" PRId64, ask_number(gang, "needed"));
-    table_addf(t, "%" PRId64, ask_number(gang, "members"));
-    add_age(t, ask_text(gang, "since"));
-    table_add(t, ask_text(reason, "code"));
+    table_add(t, reply_text(gang, "namespace"));
+    table_add(t, reply_text(gang, "name"));
+    table_add(t, reply_text(gang, "state"));
+    table_addf(t, "%" PRId64, reply_number(gang, "bound"));
+    table_addf(t, "%" PRId64, reply_number(gang, "needed"));
+    table_addf(t, "%" PRId64, reply_number(gang, "members"));
+    add_age(t, reply_text(gang, "since"));
+    table_add(t, reply_text(reason, "code"));
     if (!wide)
         return;
-    table_addf(t, "%" PRId64, ask_number(gang, "planned"));
-    table_addf(t, "%" PRId64, ask_number(gang, "held"));
-    table_addf(t, "%" PRId64, ask_number(gang, "priority"));
-    table_add(t, ask_text(gang, "group"));
-    table_add(t, ask_text(reason, "text"));
+    table_addf(t, "%" PRId64, reply_number(gang, "planned"));
+    table_addf(t, "%" PRId64, reply_number(gang, "held"));
+    table_addf(t, "%" PRId64, reply_number(gang, "priority"));
+    table_add(t, reply_text(gang, "group"));
+    table_add(t, reply_text(reason, "text"));
 }
 
 static void gangs_table(const json_t *reply, bool wide, struct table *t)
@@ -92,16 +92,16 @@ static void events_table(const json_t *reply, bool wide, struct table *t)
     add_heads(t, heads, wide ? ARRAY_SIZE(heads) : 5);
     json_array_foreach(json_object_get(reply, "events"), i, e)
     {
-        const char *to = ask_text(e, "to");
-        add_age(t, ask_text(e, "time"));
-        table_addf(t, "%s/%s", ask_text(e, "namespace"), ask_text(e, "name"));
-        table_add(t, *to ? to : ask_text(e, "kind"));
-        table_add(t, ask_text(e, "reason"));
-        table_add(t, ask_text(e, "text"));
+        const char *to = reply_text(e, "to");
+        add_age(t, reply_text(e, "time"));
+        table_addf(t, "%s/%s", reply_text(e, "namespace"), reply_text(e, "name"));
+        table_add(t, *to ? to : reply_text(e, "kind"));
+        table_add(t, reply_text(e, "reason"));
+        table_add(t, reply_text(e, "text"));
         if (!wide)
             continue;
-        table_add(t, ask_text(e, "time"));
-        table_add(t, ask_text(e, "group"));
+        table_add(t, reply_text(e, "time"));
+        table_add(t, reply_text(e, "group"));
     }
 }
 
@@ -116,12 +116,12 @@ static void add_resources(struct table *t, const json_t *resources, bool devices
         if ((strchr(name, '/') != NULL) != devices)
             continue;
         buf_printf(&b, "%s%s=", b.len ? "," : "", name);
-        ask_amount(&b, name, ask_number(r, "used"));
+        format_amount(&b, name, reply_number(r, "used"));
         buf_putc(&b, '/');
-        ask_amount(&b, name, ask_number(r, "allocatable"));
-        if (ask_number(r, "reserved")) {
+        format_amount(&b, name, reply_number(r, "allocatable"));
+        if (reply_number(r, "reserved")) {
             buf_puts(&b, "(+");
-            ask_amount(&b, name, ask_number(r, "reserved"));
+            format_amount(&b, name, reply_number(r, "reserved"));
             buf_putc(&b, ')');
         }
     }
@@ -137,10 +137,10 @@ static void nodes_table(const json_t *reply, bool wide, struct table *t)
     json_array_foreach(json_object_get(reply, "nodes"), i, node)
     {
         bool cordoned = json_is_true(json_object_get(node, "unschedulable"));
-        table_add(t, ask_text(node, "name"));
+        table_add(t, reply_text(node, "name"));
         table_add(t, cordoned ? "Cordoned" : "Ok");
-        table_addf(t, "%" PRId64, ask_number(node, "pods"));
-        table_addf(t, "%" PRId64, ask_number(node, "slots"));
+        table_addf(t, "%" PRId64, reply_number(node, "pods"));
+        table_addf(t, "%" PRId64, reply_number(node, "slots"));
         add_resources(t, json_object_get(node, "resources"), true);
         if (wide)
             add_resources(t, json_object_get(node, "resources"), false);
@@ -179,11 +179,11 @@ static int show(const struct request *r, struct err *err)
     if (make_path(r, &path, err) < 0)
         return -1;
     bool one = r->name && str_eq(r->what, "gangs");
-    json_t *reply = ask_list(r->server, path, one ? "pods" : r->what, err);
+    json_t *reply = ops_client_list(r->server, path, one ? "pods" : r->what, err);
     if (!reply)
         return -1;
     if (str_eq(r->output, "json"))
-        ask_print(reply);
+        reply_print(reply);
     else
         print_table(r, reply);
     json_decref(reply);
@@ -236,16 +236,16 @@ static int parse(int argc, char **argv, struct request *r)
 
 int cmd_get(int argc, char **argv)
 {
-    struct request r = {.output = "", .server = ASK_DEFAULT_SERVER};
+    struct request r = {.output = "", .server = OPS_CLIENT_DEFAULT_SERVER};
     int status = parse(argc, argv, &r);
     if (status != CMD_OK)
         return status;
     struct err err;
-    ask_begin();
+    ops_client_begin();
     if (show(&r, &err) < 0) {
         fprintf(stderr, "muster get: %s\n", err.text);
         status = CMD_FAILED;
     }
-    ask_end();
+    ops_client_end();
     return status;
 }

@@ -9,7 +9,7 @@
 
 #include "cmd/cmd.h"
 #include "server/recording/replay.h"
-#include "simulator/timeline.h"
+#include "simulator/simulation_report.h"
 
 /* So much of a text is shown. */
 #define TEXT_SHOWN 600
@@ -107,12 +107,12 @@ static void print_json(const struct replay *r)
 
 static void show_gangs(void *timeline, usec_t clock, const struct gang_core *core)
 {
-    timeline_gangs(timeline, clock, core);
+    simulation_report_gangs(timeline, clock, core);
 }
 
 static int replay(const char *path, bool json, bool timeline, bool check)
 {
-    struct timeline *t = timeline ? timeline_new(false) : NULL;
+    struct simulation_report *t = timeline ? simulation_report_new(false) : NULL;
     const struct replay_options options = {check, t ? show_gangs : NULL, t};
     struct replay r;
     struct err err;
@@ -124,7 +124,7 @@ static int replay(const char *path, bool json, bool timeline, bool check)
         status = r.differs ? CMD_FAILED : CMD_OK;
     }
     replay_done(&r);
-    timeline_free(t);
+    simulation_report_free(t);
     return status;
 }
 

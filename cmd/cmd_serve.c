@@ -12,10 +12,10 @@
 #include "base/map.h"
 #include "base/quantity.h"
 #include "cmd/cmd.h"
-#include "cmd/grouping.h"
+#include "cmd/podgroup_rules.h"
 #include "cmd/settings.h"
 #include "config/scheduler_config.h"
-#include "k8s/api_cluster.h"
+#include "k8s/kube_cluster.h"
 #include "server/loop/core_config.h"
 #include "server/loop/loop.h"
 #include "server/routes/ops_routes.h"
@@ -156,12 +156,12 @@ static int open_cluster(struct server *s, struct err *err)
 {
     struct cluster_sink sink = loop_sink(s->loop);
     struct cluster *cluster;
-    const struct api_options api = {.kubeconfig = s->config->kubeconfig,
-                                    .version = MUSTER_VERSION,
-                                    .gates = s->config->gates,
-                                    .rules = s->rules};
+    const struct kube_cluster_options api = {.kubeconfig = s->config->kubeconfig,
+                                             .version = MUSTER_VERSION,
+                                             .gates = s->config->gates,
+                                             .rules = s->rules};
     int r = s->scenario ? builtin_cluster_open(s->scenario, &sink, &cluster, err)
-                        : api_cluster_open(&api, &sink, &cluster, err);
+                        : kube_cluster_open(&api, &sink, &cluster, err);
     if (r == 0)
         loop_attach_cluster(s->loop, cluster);
     return r;
@@ -212,7 +212,7 @@ static int start(struct server *s, struct err *err)
         return -1;
     /* The built-in cluster has no objects but those of its file. */
     if (s->config->make_pod_groups && !s->scenario)
-        s->rules = grouping_new(s->config);
+        s->rules = podgroup_rules_new(s->config);
     s->loop = loop_new(s->config, &s->metrics, err);
     if (!s->loop || loop_watch_signals(s->loop, err) < 0)
         return -1;
@@ -270,7 +270,7 @@ int cmd_serve(int argc, char **argv)
     else if ((status = read_record_limit(argv[0], record_limit, &s.record_limit)) == CMD_OK)
         status = serve(&s);
     loop_free(s.loop);
-    grouping_free(s.rules);
+    podgroup_rules_free(s.rules);
     free(s.ops.configz);
     config_free(s.config);
     return status;

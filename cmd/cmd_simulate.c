@@ -9,9 +9,9 @@
 #include "base/duration.h"
 #include "cmd/cmd.h"
 #include "gang/gang.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "simulator/built_in_cluster.h"
-#include "simulator/timeline.h"
+#include "simulator/simulation_report.h"
 
 /* 2026-01-01T00:00:00Z: creation times must not depend on the day. */
 #define WALL (INT64_C(1767225600) * USEC_PER_SEC)
@@ -28,7 +28,7 @@ struct sim {
     struct scenario *scenario; /* owned by the cluster */
     struct cluster *cluster;
     struct gang_core *core;
-    struct timeline *timeline;
+    struct simulation_report *timeline;
     struct gang_event *inbox; /* posted, not yet seen by the core */
     size_t n_inbox, cap_inbox;
     usec_t now, until;
@@ -171,7 +171,7 @@ static int step(struct sim *sim)
     const struct gang_effect *effects =
         gang_step(sim->core, sim->now, n ? events : &tick, n ? n : 1, &n_effects);
     int ret = gang_core_check(sim->core, &sim->failure);
-    timeline_gangs(sim->timeline, clock_of(sim), sim->core);
+    simulation_report_gangs(sim->timeline, clock_of(sim), sim->core);
     for (size_t i = 0; i < n_effects; i++)
         if (for_cluster(&effects[i]))
             sim->cluster->ops->apply(sim->cluster, sim->now, &effects[i]);
@@ -206,13 +206,14 @@ static bool over(struct sim *sim, usec_t next)
 {
     if (next - ORIGIN > sim->until) {
         sim->now = next == USEC_NEVER && !sim->until_given ? sim->now : ORIGIN + sim->until;
-        timeline_note(sim->timeline, clock_of(sim),
-                      next == USEC_NEVER ? "quiet: nothing more will happen" : "time is up");
+        simulation_report_note(sim->timeline, clock_of(sim),
+                               next == USEC_NEVER ? "quiet: nothing more will happen"
+                                                  : "time is up");
         return true;
     }
     if (sim->until_given || next - sim->busy_until <= QUIET)
         return false;
-    timeline_note(sim->timeline, clock_of(sim), "quiet: only new attempts would follow");
+    simulation_report_note(sim->timeline, clock_of(sim), "quiet: only new attempts would follow");
     return true;
 }
 
@@ -222,9 +223,10 @@ static int check_last_expects(struct sim *sim)
     int ret = check_expects(sim, sim->until_given ? sim->until + 1 : USEC_NEVER);
     size_t left = sim->scenario->n_expects - sim->next_expect;
     if (ret == 0 && left > 0)
-        timeline_note(sim->timeline, clock_of(sim),
-                      "not judged, because they lie behind the end: %zu of %zu expectations", left,
-                      sim->scenario->n_expects);
+        simulation_report_note(
+            sim->timeline, clock_of(sim),
+            "not judged, because they lie behind the end: %zu of %zu expectations", left,
+            sim->scenario->n_expects);
     return ret;
 }
 
@@ -258,14 +260,14 @@ static void shut_down(struct sim *sim)
     free(sim->inbox);
     gang_core_free(sim->core);
     sim->cluster->ops->close(sim->cluster, sim->now);
-    timeline_free(sim->timeline);
+    simulation_report_free(sim->timeline);
 }
 
 static int simulate(struct scenario *scenario, bool json, usec_t until, bool until_given)
 {
     struct sim sim = {
         .scenario = scenario,
-        .timeline = timeline_new(json),
+        .timeline = simulation_report_new(json),
         .now = ORIGIN,
         .busy_until = ORIGIN,
         .until = until,
@@ -276,10 +278,10 @@ static int simulate(struct scenario *scenario, bool json, usec_t until, bool unt
     scenario_config(scenario, &config);
     sim.core = gang_core_new(&config);
     sim.cluster = builtin_cluster_new(scenario, &sink, WALL);
-    builtin_cluster_watch(sim.cluster, timeline_happening, sim.timeline);
+    builtin_cluster_watch(sim.cluster, simulation_report_event, sim.timeline);
     bool failed = run(&sim) < 0;
-    timeline_end(sim.timeline, clock_of(&sim), sim.core, sim.cluster,
-                 failed ? sim.failure.text : NULL);
+    simulation_report_end(sim.timeline, clock_of(&sim), sim.core, sim.cluster,
+                          failed ? sim.failure.text : NULL);
     shut_down(&sim);
     return failed ? CMD_FAILED : CMD_OK;
 }

@@ -23,7 +23,7 @@ void settings_take_last(void *arg, const char *value);
 /*
  * Reads argv, then the settings. Returns 0 with *ret (the caller frees it), or with *ret NULL and
  * the mistakes in the settings as lines in *mistakes, the caller's to tell. Returns -1 with the
- * exit code in *exit_code when help was asked for or a mistake on the command line was told.
+ * exit code in *exit_code when help was requested or a mistake on the command line was reported.
  */
 int settings_parse(int argc, char **argv, const struct settings_flag *own, size_t n_own,
                    struct config **ret, struct buf *mistakes, int *exit_code);

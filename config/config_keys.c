@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/duration.h"
-#include "base/likeness.h"
+#include "base/edit_distance.h"
 #include "base/utf8.h"
 #include "config/config_internal.h"
 
@@ -357,11 +357,11 @@ const struct config_key *config_key_find(struct config_loading *l, const char *w
                                          const char *name)
 {
     const struct config_key *nearest = NULL;
-    size_t best = 4; /* further away is no likeness */
+    size_t best = 4; /* names farther apart are unrelated */
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         if (str_eq(keys[i].name, name))
             return &keys[i];
-        size_t d = likeness_distance(name, keys[i].name);
+        size_t d = edit_distance(name, keys[i].name);
         if (d < best) {
             best = d;
             nearest = &keys[i];

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/duration.h"
-#include "base/likeness.h"
+#include "base/edit_distance.h"
 #include "base/map.h"
 #include "base/utf8.h"
 #include "yaml/yaml_tree.h"
@@ -163,9 +163,9 @@ static const char *const managed_keys[] = {"name", "ignoredByScheduler", NULL};
 static const char *nearest_key(const char *const *known, const char *key)
 {
     const char *nearest = NULL;
-    size_t best = 4; /* further away is no likeness */
+    size_t best = 4; /* names farther apart are unrelated */
     for (; *known; known++) {
-        size_t d = likeness_distance(*known, key);
+        size_t d = edit_distance(*known, key);
         if (d < best) {
             best = d;
             nearest = *known;

@@ -17,10 +17,10 @@
 #include "base/log.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "simulator/controllers.h"
+#include "simulator/scenario_timetable.h"
 #include "simulator/scheduler_cycle.h"
-#include "simulator/timetable.h"
 
 enum { MAX_EVENTS = 1000 };
 
@@ -31,8 +31,8 @@ struct builtin {
     bool started;
     struct sim_clock clock;
     struct store store;
-    struct timetable timetable;
-    struct claims *claims;
+    struct scenario_timetable timetable;
+    struct claim_topology *claims;
     struct sched sched;
     json_t *events; /* the last ones */
 };
@@ -129,8 +129,8 @@ static void show_claim(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
     if (gone)
-        claims_gone(b->claims, manifest_ns(json), manifest_name(json));
-    else if (claims_set(b->claims, json, &err) < 0)
+        claim_topology_gone(b->claims, manifest_ns(json), manifest_name(json));
+    else if (claim_topology_set(b->claims, json, &err) < 0)
         skipped(&err);
     sched_claims_changed(&b->sched);
 }
@@ -139,8 +139,8 @@ static void show_volume(struct builtin *b, json_t *json, bool gone)
 {
     struct err err;
     if (gone)
-        claims_volume_gone(b->claims, manifest_name(json));
-    else if (claims_set_volume(b->claims, json, &err) < 0)
+        claim_topology_volume_gone(b->claims, manifest_name(json));
+    else if (claim_topology_set_volume(b->claims, json, &err) < 0)
         skipped(&err);
     sched_claims_changed(&b->sched);
 }
@@ -327,7 +327,7 @@ static void keep_event(struct builtin *b, const struct gang_effect *e)
     if (!o)
         return;
     cleanup_free char *text = xasprintf("%s: %s", e->event.reason, e->event.message);
-    store_tell(&b->store, BUILTIN_EVENT, o, NULL, text);
+    store_report(&b->store, SIMULATED_EVENT, o, NULL, text);
 }
 
 /* ---- the operations ---- */
@@ -421,7 +421,7 @@ static void start(struct builtin *b)
     list_objects(b);
     struct gang_event synced = {.kind = GANG_EV_SYNCED};
     post(b, &synced);
-    timetable_start(&b->timetable);
+    scenario_timetable_start(&b->timetable);
 }
 
 static void builtin_advance(struct cluster *c, usec_t now)
@@ -453,7 +453,7 @@ static void builtin_close(struct cluster *c, usec_t deadline)
     struct builtin *b = of(c);
     sim_clock_done(&b->clock);
     sched_done(&b->sched);
-    claims_free(b->claims);
+    claim_topology_free(b->claims);
     store_done(&b->store);
     json_decref(b->events);
     scenario_free(b->scenario);
@@ -476,8 +476,8 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
     b->scenario = scenario;
     b->clock.wall = wall;
     b->store.clock = &b->clock;
-    b->timetable = (struct timetable){&b->store, scenario};
-    b->claims = claims_new(sink);
+    b->timetable = (struct scenario_timetable){&b->store, scenario};
+    b->claims = claim_topology_new(sink);
     b->events = json_array();
     sched_init(&b->sched, &b->store, b->claims, sink);
     return &b->base;

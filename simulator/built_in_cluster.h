@@ -20,8 +20,8 @@
 #define MUSTER_SIMULATOR_BUILT_IN_CLUSTER_H
 
 #include "k8s/interface/cluster.h"
-#include "simulator/happening.h"
 #include "simulator/scenario.h"
+#include "simulator/simulated_event.h"
 
 /* Opens a scenario file for live use: creation times are the wall clock's. */
 int builtin_cluster_open(const char *path, const struct cluster_sink *sink, struct cluster **ret,
@@ -32,7 +32,7 @@ struct cluster *builtin_cluster_new(struct scenario *scenario, const struct clus
 
 /* ---- looking on, for the timeline of `muster simulate` and for tests ---- */
 
-/* From now on `fn` is told what happens. */
+/* From now on `fn` gets each event. */
 void builtin_cluster_watch(struct cluster *c, builtin_watch_fn *fn, void *arg);
 /* The time on the scenario's clock; 0 before the first advance(). */
 usec_t builtin_cluster_clock(const struct cluster *c, usec_t now);

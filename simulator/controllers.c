@@ -5,7 +5,7 @@
 
 #include "base/duration.h"
 #include "base/log.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 static bool finished(const json_t *pod)
 {
@@ -43,7 +43,7 @@ static void pod_finish(void *owner, struct task *t)
     if (!o || finished(o->json) || deleting(o->json))
         return;
     store_patch(s, o, json_pack("{s:{s:s}}", "status", "phase", "Succeeded"));
-    store_tell(s, BUILTIN_FINISHED, o, node_of(o->json), NULL);
+    store_report(s, SIMULATED_FINISHED, o, node_of(o->json), NULL);
     sync_job_of(s, o->json);
     sync_blocked(s, manifest_ns(o->json));
 }
@@ -62,7 +62,7 @@ static void set_running(struct store *s, struct object *o)
     store_patch(s, o,
                 json_pack("{s:{s:s, s:s}}", "status", "phase", "Running", "startTime",
                           sim_clock_timestamp(s->clock, stamp)));
-    store_tell(s, BUILTIN_RUNNING, o, node_of(o->json), NULL);
+    store_report(s, SIMULATED_RUNNING, o, node_of(o->json), NULL);
     if (duration_of(o->json, &duration))
         at_for(s, s->clock->now + duration, o, pod_finish);
 }
@@ -77,7 +77,7 @@ static void pod_start(void *owner, struct task *t)
 
 void run_bound(struct store *s, struct object *pod)
 {
-    store_tell(s, BUILTIN_BOUND, pod, node_of(pod->json), NULL);
+    store_report(s, SIMULATED_BOUND, pod, node_of(pod->json), NULL);
     at_for(s, s->clock->now + COST_START, pod, pod_start);
 }
 
@@ -212,7 +212,7 @@ static bool create_one(struct store *s, struct object *job)
     }
     if (!job->over_quota) {
         cleanup_free char *text = xasprintf("FailedCreate: Error creating: %s", err.text);
-        store_tell(s, BUILTIN_EVENT, job, NULL, text);
+        store_report(s, SIMULATED_EVENT, job, NULL, text);
     }
     job->over_quota = true;
     return false;
@@ -373,6 +373,6 @@ void run_scale(struct store *s, struct object *job, int64_t parallelism)
 {
     store_patch(s, job, json_pack("{s:{s:I}}", "spec", "parallelism", (json_int_t)parallelism));
     cleanup_free char *text = xasprintf("scaled to %" PRId64, parallelism);
-    store_tell(s, BUILTIN_CHANGED, job, NULL, text);
+    store_report(s, SIMULATED_CHANGED, job, NULL, text);
     sync_at(s, job, s->clock->now + COST_CREATE);
 }

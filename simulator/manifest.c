@@ -6,7 +6,7 @@
 #include "gang/inter_pod_rules.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/list_watch/claim_volumes.h"
+#include "k8s/list_watch/claim_topology.h"
 
 static const struct kind {
     const char *group, *name;
@@ -196,22 +196,23 @@ static void drop_event(void *arg, struct gang_event *ev)
 }
 
 static int check_storage(const json_t *object,
-                         int (*set)(struct claims *, const json_t *, struct err *), struct err *err)
+                         int (*set)(struct claim_topology *, const json_t *, struct err *),
+                         struct err *err)
 {
-    struct claims *claims = claims_new(&(struct cluster_sink){drop_event, NULL});
+    struct claim_topology *claims = claim_topology_new(&(struct cluster_sink){drop_event, NULL});
     int ret = set(claims, object, err);
-    claims_free(claims);
+    claim_topology_free(claims);
     return ret;
 }
 
 static int check_claim(const json_t *claim, struct err *err)
 {
-    return check_storage(claim, claims_set, err);
+    return check_storage(claim, claim_topology_set, err);
 }
 
 static int check_volume(const json_t *volume, struct err *err)
 {
-    return check_storage(volume, claims_set_volume, err);
+    return check_storage(volume, claim_topology_set_volume, err);
 }
 
 static int check_decoded(enum manifest_kind kind, const json_t *object, struct err *err)

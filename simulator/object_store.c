@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 /* PodGroups of different APIs may have the same name. */
 static char *object_key(enum manifest_kind kind, const char *group, const char *ns,
@@ -173,7 +173,7 @@ static int check_quota(const struct store *s, const json_t *pod, struct err *err
     return 0;
 }
 
-/* ---- what is told of a write ---- */
+/* ---- events of a write ---- */
 
 static void leave_change(struct store *s, const struct object *o, bool gone)
 {
@@ -184,10 +184,10 @@ static void leave_change(struct store *s, const struct object *o, bool gone)
     t->n = gone;
 }
 
-void store_tell(struct store *s, enum builtin_happening_kind kind, const struct object *o,
-                const char *node, const char *text)
+void store_report(struct store *s, enum simulated_event_kind kind, const struct object *o,
+                  const char *node, const char *text)
 {
-    struct builtin_happening what = {
+    struct simulated_event what = {
         .kind = kind,
         .object = o->kind,
         .json = o->json,
@@ -240,7 +240,7 @@ struct object *store_create(struct store *s, json_t *manifest, struct err *err)
     if (!o)
         return NULL;
     leave_change(s, o, /* gone= */ false);
-    store_tell(s, BUILTIN_CREATED, o, NULL, NULL);
+    store_report(s, SIMULATED_CREATED, o, NULL, NULL);
     return o;
 }
 
@@ -288,7 +288,7 @@ void store_remove(struct store *s, struct object *o)
     map_remove(&s->objects[o->kind], o->key);
     if (o->kind == KIND_POD)
         map_remove(&s->pods, o->uid);
-    store_tell(s, BUILTIN_DELETED, o, NULL, NULL);
+    store_report(s, SIMULATED_DELETED, o, NULL, NULL);
     leave_change(s, o, /* gone= */ true);
     object_free(o);
 }

@@ -16,8 +16,8 @@
 
 #include "base/err.h"
 #include "base/map.h"
-#include "simulator/happening.h"
 #include "simulator/sim_clock.h"
+#include "simulator/simulated_event.h"
 
 struct object {
     enum manifest_kind kind;
@@ -60,9 +60,9 @@ struct object *store_create(struct store *s, json_t *manifest, struct err *err);
 /* Stores a merge patch (RFC 7396) of the object; takes the patch. */
 void store_patch(struct store *s, struct object *o, json_t *patch);
 void store_remove(struct store *s, struct object *o);
-/* Tells whoever looks on. */
-void store_tell(struct store *s, enum builtin_happening_kind kind, const struct object *o,
-                const char *node, const char *text);
+/* Reports an event to the watch function. */
+void store_report(struct store *s, enum simulated_event_kind kind, const struct object *o,
+                  const char *node, const char *text);
 void store_done(struct store *s);
 
 #endif

@@ -9,8 +9,8 @@
 #include "base/duration.h"
 #include "gang/gang.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/yaml_to_json.h"
 
 enum {
     MAX_OBJECTS = 200000, /* at the start, or of one step */

@@ -6,7 +6,7 @@
 #include "simulator/scheduler_cycle.h"
 
 #include "k8s/decode/decode.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 enum {
     SAMPLE_FROM = 100,    /* nodes from which on a scan stops early (minFeasibleNodesToFind) */
@@ -171,7 +171,7 @@ static void write_condition(struct sched *s, struct sched_pod *pod, const char *
                         "conditions", "type", "PodScheduled", "status", "False", "reason", reason,
                         "message", message);
     if (news)
-        store_tell(s->store, BUILTIN_REJECTED, o, NULL, message);
+        store_report(s->store, SIMULATED_REJECTED, o, NULL, message);
     free(pod->message);
     pod->message = xstrdup(message);
 }
@@ -222,7 +222,7 @@ static void bind_failed(struct sched *s, struct sched_pod *pod, const char *why)
         return; /* bound after all */
     struct object *o = store_pod(s->store, pod->facts->uid);
     if (o)
-        store_tell(s->store, BUILTIN_BIND_FAILED, o, pod->node_name, why);
+        store_report(s->store, SIMULATED_BIND_FAILED, o, pod->node_name, why);
     cache_discharge(pod);
     cache_nominate(&s->cache, pod);
     failed_with_error(s, pod, message);
@@ -483,7 +483,7 @@ bool sched_settled(const struct sched *s)
     return true;
 }
 
-void sched_init(struct sched *s, struct store *store, const struct claims *claims,
+void sched_init(struct sched *s, struct store *store, const struct claim_topology *claims,
                 const struct cluster_sink *sink)
 {
     s->clock = store->clock;

@@ -27,7 +27,7 @@ enum sched_state { SCHED_IDLE, SCHED_NOMINATED, SCHED_FILTER, SCHED_PRIORITIZE }
 struct sched {
     struct sim_clock *clock; /* borrowed, as the next two */
     struct store *store;
-    const struct claims *claims;
+    const struct claim_topology *claims;
     struct cluster_sink sink;
     struct sched_cache cache;
     struct sched_queue queue;
@@ -46,7 +46,7 @@ struct sched {
     bool extender_refused;
 };
 
-void sched_init(struct sched *s, struct store *store, const struct claims *claims,
+void sched_init(struct sched *s, struct store *store, const struct claim_topology *claims,
                 const struct cluster_sink *sink);
 void sched_show_node(struct sched *s, const json_t *json);
 void sched_remove_node(struct sched *s, const char *name);

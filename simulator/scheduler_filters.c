@@ -106,13 +106,13 @@ void sched_rules_forget(struct sched_rules *r)
 }
 
 void sched_rules_prepare(struct sched_rules *r, const struct sched_cache *cache,
-                         const struct claims *claims, const struct sched_pod *pod)
+                         const struct claim_topology *claims, const struct sched_pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
     sched_rules_forget(r);
     r->claims = xcalloc(f->n_claims, sizeof *r->claims);
     for (size_t i = 0; i < f->n_claims; i++) {
-        r->claims[r->n_claims] = claims_facts(claims, f->ns, f->claims[i]);
+        r->claims[r->n_claims] = claim_topology_facts(claims, f->ns, f->claims[i]);
         r->n_claims += r->claims[r->n_claims] != NULL;
     }
     r->spreads = xcalloc(f->n_spreads, sizeof *r->spreads);

@@ -9,7 +9,7 @@
 #ifndef MUSTER_SIMULATOR_SCHEDULER_FILTERS_H
 #define MUSTER_SIMULATOR_SCHEDULER_FILTERS_H
 
-#include "k8s/list_watch/claim_volumes.h"
+#include "k8s/list_watch/claim_topology.h"
 #include "simulator/scheduler_cache.h"
 
 /* What is counted on the hosts of a topology spread. */
@@ -25,7 +25,7 @@ struct sched_rules {
 
 /* A cycle for the pod begins: what is to be known of all nodes and of its claims. */
 void sched_rules_prepare(struct sched_rules *r, const struct sched_cache *cache,
-                         const struct claims *claims, const struct sched_pod *pod);
+                         const struct claim_topology *claims, const struct sched_pod *pod);
 /* NULL when the pod of the cycle may join those on the node; else why not, constant text. */
 const char *sched_rules_refusal(const struct sched_rules *r, const struct sched_pod *pod,
                                 const struct sched_node *node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "simulator/sim_clock.h"
 
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 struct task *sim_clock_at(struct sim_clock *c, usec_t at, sim_task_fn *run, void *owner)
 {

@@ -4,7 +4,7 @@
  *
  * A row says of a kind how its PodGroup is called, how many members it needs and which parts it
  * has. To add a kind: one row in kinds.c, and a function where its minimum is not just a number at
- * a path. Rows are KAI's rules; Volcano's are the same for all kinds (group.c).
+ * a path. Rows are KAI's rules; Volcano's are the same for all kinds (podgroup_from_owners.c).
  *
  * A workload_case is one question: the chain of owners from the pod up, and what was found out
  * about it so far. It borrows everything but `labels` and `annotations`.
@@ -12,7 +12,7 @@
 #ifndef MUSTER_WORKLOAD_KINDS_H
 #define MUSTER_WORKLOAD_KINDS_H
 
-#include "workload/read.h"
+#include "workload/read_object.h"
 #include "workload/workload.h"
 
 /* Parts that a PodGroup may have (gang/podgroup/quorum.c refuses more than 1,024). A workload with
@@ -37,7 +37,8 @@ struct workload_kind {
     const char *const *templates; /* paths of the labels of its pods, where these have several */
     const char *instead; /* not this one, but the next one below of that kind; "*": of any kind */
     bool per_pod;        /* a PodGroup for each pod */
-    bool together; /* its pods start together, so it may ask for a PodGroup itself (judge.c) */
+    bool together;       /* its pods start together, so it may ask for a PodGroup itself
+                            (podgroup_wanted.c) */
 };
 
 /* One that is not in the table gets the default rule. Never NULL. */
@@ -70,23 +71,23 @@ static inline const json_t *case_pod(const struct workload_case *c)
     return c->chain[0];
 }
 
-/* ---- who is who (owner.c) ---- */
+/* ---- who is who (owner_reference.c) ---- */
 
 /* What chain[i] is: its own word, else that of the reference below. Borrowed. */
-struct workload_who {
+struct workload_identity {
     const char *api_version, *kind, *ns, *name, *uid;
 };
-struct workload_who who_is(const json_t *const *chain, size_t i);
+struct workload_identity object_identity(const json_t *const *chain, size_t i);
 /* Says that it is the pod which is wrong, not the owner. Returns -1. */
 int in_its_pod(const struct workload_case *c, struct err *err);
 /* The reference that leads up from an object; NULL: none. */
-const json_t *who_owns(const json_t *object);
+const json_t *owner_reference_of(const json_t *object);
 /* The reference to its controller; NULL: none. */
-const json_t *who_controls(const json_t *object);
+const json_t *controller_reference_of(const json_t *object);
 const struct workload_custom *custom_kind(const struct workload_rules *rules,
                                           const char *api_version, const char *kind);
 
-/* ---- what people ask for (judge.c) ---- */
+/* ---- what people ask for (podgroup_wanted.c) ---- */
 
 enum workload_word { WORD_NONE, WORD_YES, WORD_ALL, WORD_REFUSED };
 /* -1: a word that nobody knows. */
@@ -94,7 +95,7 @@ int asks_for(const json_t *object, enum workload_word *ret, struct err *err);
 /* Pods of this scheduler get a PodGroup unasked. */
 bool is_our_scheduler(const struct workload_rules *rules, const json_t *pod);
 
-/* ---- names (name.c); the caller frees them ---- */
+/* ---- names (podgroup_name.c); the caller frees them ---- */
 
 #define NAME_OBJECT_MAX 253
 #define NAME_LABEL_MAX  63 /* of the value of a label */
@@ -106,7 +107,7 @@ char *name_object(const char *text, size_t most);
 char *name_part(const char *text);
 bool is_object_name(const char *text);
 
-/* ---- parts (parts.c) ---- */
+/* ---- parts (podgroup_roles.c) ---- */
 
 /* A part with members. parent NULL: the group. */
 void part_add(struct workload_group *g, const char *name, const char *parent, int64_t min_member);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "workload/pod_requests.h"
 
-#include "workload/read.h"
+#include "workload/read_object.h"
 
 struct reading {
     const json_t *pod;

@@ -75,7 +75,7 @@ static const json_t *find_cluster(const struct workload_case *c, const char **re
         return case_owner(c);
     /* A RayJob that uses a cluster which is there already. */
     for (size_t i = c->at; i-- > 1;)
-        if (strcmp(who_is(c->chain, i).kind, "RayCluster") == 0) {
+        if (strcmp(object_identity(c->chain, i).kind, "RayCluster") == 0) {
             *ret_path = "spec";
             return c->chain[i];
         }

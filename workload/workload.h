@@ -8,8 +8,8 @@
  * them: the rules here are theirs (a `convention` each), by one table with a row for each kind
  * (kinds.c). A kind that the table does not know is added by the configuration.
  *
- *   1. workload_judge() says of a pod whether a PodGroup is to be made for it, and by which
- *      convention.
+ *   1. workload_wants_podgroup() says of a pod whether a PodGroup is to be made for it, and by
+ * which convention.
  *   2. workload_owner() names the next owner up; the caller reads it, until there is none, or the
  *      rules end the way up.
  *   3. workload_group() says what the PodGroup must be; the caller writes it
@@ -62,7 +62,7 @@ struct workload_rules {
 /* More owners above each other than anybody has; the caller stops there. */
 #define WORKLOAD_MAX_CHAIN 16
 
-enum workload_verdict {
+enum workload_wanted {
     WORKLOAD_NO,    /* it is none of ours */
     WORKLOAD_MAKE,  /* yes */
     WORKLOAD_OWNER, /* its owners decide (their annotations); until they are read it waits. Only
@@ -102,7 +102,7 @@ struct workload_group {
     bool shared;
 };
 
-enum workload_verdict workload_judge(const struct workload_rules *rules, const json_t *pod);
+enum workload_wanted workload_wants_podgroup(const struct workload_rules *rules, const json_t *pod);
 
 /* The next owner up from `object` (a pod or an owner); false: there is none, or the rules say that
  * `object` is the top. Fields are the caller's, see workload_ref_done(). */

@@ -30,7 +30,7 @@ struct client_reply {
     long status;       /* 0: there was none */
     const char *error; /* NULL: the reply is whole; else what went wrong below HTTP */
     /* Never NULL; NUL-terminated. What is said of an error is JSON always, and all JSON is mended
-     * (base/json_mend.h). */
+     * (base/json_repair.h). */
     const char *body;
     size_t len;
     bool too_large; /* the body exceeded max_body */

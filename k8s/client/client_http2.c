@@ -29,7 +29,7 @@ struct connection {
     struct list link;
     struct client *client;
     CURL *easy;
-    struct http2 *http2; /* NULL: it is being made */
+    struct http2_session *session; /* NULL: it is being made */
     struct interest interest;
     struct list calls; /* that are under way on it */
     usec_t heard;
@@ -88,9 +88,9 @@ static const struct http2_hooks hooks = {on_data, on_end};
 static void close_connection(struct connection *k)
 {
     struct client *c = k->client;
-    if (k->http2)
+    if (k->session)
         epoll_ctl(c->epoll, EPOLL_CTL_DEL, k->interest.fd, NULL);
-    http2_free(k->http2);
+    http2_session_free(k->session);
     curl_multi_remove_handle(c->pools[POOL_CONNECTIONS].multi, k->easy);
     curl_easy_cleanup(k->easy);
     list_remove(&k->link);
@@ -101,7 +101,7 @@ static void close_connection(struct connection *k)
 static void lose(struct connection *k, const char *error)
 {
     list_for_each_safe (call, &k->calls, struct client_call, queue)
-        if (http2_unsent(k->http2, &call->stream))
+        if (http2_session_unsent(k->session, &call->stream))
             go_again(call);
         else
             end_call(call, error);
@@ -195,7 +195,7 @@ void client_http2_connected(struct connection *k, CURLcode code)
     k->interest = (struct interest){.fd = fd, .connection = k};
     struct epoll_event ev = {.events = EPOLLIN, .data.ptr = &k->interest};
     epoll_ctl(c->epoll, EPOLL_CTL_ADD, fd, &ev);
-    k->http2 = http2_new(&hooks);
+    k->session = http2_session_new(&hooks);
     client_http2_event(k); /* what came with the handshake is read already: no event tells of it */
 }
 
@@ -227,7 +227,7 @@ static void ask(struct connection *k, struct client_call *call)
     list_push(&k->calls, &call->queue);
     call->via = k;
     call->asked = usec_now();
-    if (http2_ask(k->http2, &call->stream, headers, n, call->body) < 0)
+    if (http2_session_request(k->session, &call->stream, headers, n, call->body) < 0)
         end_call(call, "the request could not be begun");
 }
 
@@ -262,7 +262,7 @@ void client_http2_drop(struct client_call *call)
     list_remove(&call->queue);
     client_timer_clear(call->client, &call->deadline);
     if (call->via)
-        http2_drop(call->via->http2, &call->stream);
+        http2_session_drop(call->via->session, &call->stream);
     call->via = NULL;
 }
 
@@ -289,7 +289,7 @@ static bool write_out(struct connection *k)
     for (;;) {
         if (k->sent == k->len) {
             k->sent = 0;
-            k->len = http2_output(k->http2, k->out, sizeof k->out);
+            k->len = http2_session_output(k->session, k->out, sizeof k->out);
         }
         if (k->len == 0) {
             want(k, false);
@@ -322,7 +322,7 @@ void client_http2_event(struct connection *k)
             lose(k, code == CURLE_OK ? "the API server has closed the connection" : why(k, code));
             return;
         }
-        if (http2_input(k->http2, data, n) < 0) {
+        if (http2_session_input(k->session, data, n) < 0) {
             lose(k, "what the API server says is not HTTP/2");
             return;
         }
@@ -337,15 +337,15 @@ static struct connection *newest(const struct client *c)
 
 static bool takes_requests(const struct connection *k)
 {
-    return !k->leaving && (!k->http2 || http2_open(k->http2));
+    return !k->leaving && (!k->session || http2_session_open(k->session));
 }
 
 /* What waits for the server to take more at once need not wait for this one. */
 static void hand_back(struct connection *k)
 {
     list_for_each_safe (call, &k->calls, struct client_call, queue)
-        if (http2_unsent(k->http2, &call->stream)) {
-            http2_drop(k->http2, &call->stream);
+        if (http2_session_unsent(k->session, &call->stream)) {
+            http2_session_drop(k->session, &call->stream);
             go_again(call);
         }
 }
@@ -360,7 +360,7 @@ static void need_connection(struct client *c)
 void client_http2_leave(struct client *c)
 {
     list_for_each_safe (k, &c->connections, struct connection, link)
-        if (k->http2)
+        if (k->session)
             k->leaving = true;
         else
             close_connection(k);
@@ -368,7 +368,7 @@ void client_http2_leave(struct client *c)
 
 static bool is_over(const struct connection *k)
 {
-    return !http2_alive(k->http2) || (k->leaving && list_empty(&k->calls));
+    return !http2_session_alive(k->session) || (k->leaving && list_empty(&k->calls));
 }
 
 void client_http2_flush(struct client *c)
@@ -378,11 +378,11 @@ void client_http2_flush(struct client *c)
             hand_back(each);
     need_connection(c);
     struct connection *k = newest(c);
-    if (k && k->http2)
+    if (k && k->session)
         list_for_each_safe (call, &c->waiting, struct client_call, queue)
             ask(k, call);
     list_for_each_safe (each, &c->connections, struct connection, link)
-        if (each->http2 && write_out(each) && is_over(each))
+        if (each->session && write_out(each) && is_over(each))
             lose(each, "the API server has closed the connection");
     need_connection(c); /* for what came back */
 }

@@ -16,7 +16,7 @@
 
 #include "base/list.h"
 #include "k8s/client/client.h"
-#include "k8s/client/http2.h"
+#include "k8s/client/http2_session.h"
 
 /* Handles that are kept: making one costs as much as sending a request. */
 #define MAX_SPARE 64

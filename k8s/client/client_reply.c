@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What replies say, and how paths are written: pure functions. */
-#include "base/json_mend.h"
+/* Parsing of replies, escaping of paths: pure functions. */
+#include "base/json_repair.h"
 #include "k8s/client/client_internal.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/proto.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/kube_protobuf.h"
 
 void client_make_readable(struct buf *body)
 {
     if (!body->len)
         return;
-    if (!proto_is(body->data, body->len)) {
-        json_mend(body->data, body->len);
+    if (!kube_protobuf_is(body->data, body->len)) {
+        json_repair(body->data, body->len);
         return;
     }
-    cleanup_free char *status = proto_status_text(body->data, body->len);
+    cleanup_free char *status = kube_protobuf_status_text(body->data, body->len);
     if (status) {
         buf_clear(body);
         buf_puts(body, status);

@@ -4,8 +4,8 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/yaml_to_json.h"
 
 #define ACCOUNT       "/var/run/secrets/kubernetes.io/serviceaccount"
 #define TOKEN_MAX     (64 * 1024)

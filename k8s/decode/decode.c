@@ -257,7 +257,7 @@ bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
 {
     bool settled = facts->group.name || facts->bad_link || facts->node || facts->deleting ||
                    facts->phase == PHASE_SUCCEEDED || facts->phase == PHASE_FAILED;
-    if (!rules || settled || workload_judge(rules, pod) == WORKLOAD_NO)
+    if (!rules || settled || workload_wants_podgroup(rules, pod) == WORKLOAD_NO)
         return false;
     facts->awaits_group = xstrdup("its PodGroup is being made");
     return true;

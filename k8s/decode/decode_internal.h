@@ -6,7 +6,7 @@
 #define MUSTER_K8S_DECODE_DECODE_INTERNAL_H
 
 #include "gang/bounds.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/encoding/selector.h"
 
 /* Borrowed from the object. */
@@ -18,12 +18,12 @@ struct decoded_metadata {
     usec_t created;
 };
 
-/* Notes a constraint that is not in the facts; the first one noted stays. */
-void decode_beyond(struct gang_pod_facts *f, const char *what);
-/* Notes what cannot be read, in the error's words; the first note stays. Nothing here keeps a pod
- * from being counted. */
+/* Marks the facts as inexact: they lack this constraint. The first mark stays. */
+void decode_mark_inexact(struct gang_pod_facts *f, const char *what);
+/* Records a field that cannot be read, with the error's text; the first stays. The pod still
+ * counts. */
 void decode_invalid(struct gang_pod_facts *f, const struct err *err);
-/* Whether so many are within the bound; notes it if not. */
+/* Whether n is within the bound; records it if not. */
 bool decode_within(struct gang_pod_facts *f, enum gang_bound bound, size_t n);
 
 int decode_metadata(const json_t *object, const char *kind, struct decoded_metadata *ret,
@@ -36,8 +36,8 @@ void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct 
  * be there already. */
 int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err);
 int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err);
-/* What of the spec is not in the facts, of those fields that nothing else here reads. */
-void decode_exactness(const json_t *spec, struct gang_pod_facts *f);
+/* Marks the facts as inexact for fields of the spec that no decoder reads. */
+void decode_unknown_fields(const json_t *spec, struct gang_pod_facts *f);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);
 
 #endif

@@ -70,7 +70,7 @@ static int decode_toleration(const json_t *json, struct gang_pod_facts *f, struc
         return -1;
     /* Numeric comparison (alpha in 1.36) is not modelled: such a toleration tolerates nothing. */
     if (str_eq(op_text, "Gt") || str_eq(op_text, "Lt")) {
-        decode_beyond(f, "a toleration that compares numbers");
+        decode_mark_inexact(f, "a toleration that compares numbers");
         return 0;
     }
     f->n_tolerations++;
@@ -299,7 +299,7 @@ static void decode_spec(const json_t *spec, struct gang_pod_facts *f)
             err_wrap(&err, "spec");
             decode_invalid(f, &err);
         }
-    decode_exactness(spec, f);
+    decode_unknown_fields(spec, f);
 }
 
 static void decode_body(const json_t *pod, struct gang_pod_facts *f)
@@ -328,7 +328,7 @@ static void decode_labels(const json_t *metadata, struct gang_pod_facts *f)
         if (json_is_string(value))
             gang_kvs_add(&f->labels, key, json_string_value(value));
         else
-            decode_beyond(f, "labels that muster does not read");
+            decode_mark_inexact(f, "labels that muster does not read");
     }
 }
 

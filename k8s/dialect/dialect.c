@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/buf.h"
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 const struct dialect *const dialects[] = {
     &dialect_kai,         &dialect_volcano,     &dialect_xk8s, &dialect_sigs,

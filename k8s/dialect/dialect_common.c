@@ -2,7 +2,7 @@
 #include "k8s/dialect/dialect_common.h"
 
 #include "gang/node_predicates.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 static const char *not_empty(const char *s)
 {

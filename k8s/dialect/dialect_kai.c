@@ -9,7 +9,7 @@
  */
 #include "base/map.h"
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 /* ---- subgroups ---- */
 

@@ -12,7 +12,7 @@
 
 #include "base/duration.h"
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define GANG  "gang.scheduling.koordinator.sh/"
 #define LABEL "pod-group.scheduling.sigs.k8s.io/"

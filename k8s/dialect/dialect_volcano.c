@@ -10,7 +10,7 @@
 #include <inttypes.h>
 
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/encoding/selector.h"
 
 /* ---- minTaskMember ---- */

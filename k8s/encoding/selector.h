@@ -7,7 +7,7 @@
 
 #include "gang/bounds.h"
 #include "gang/facts.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 /* A LabelSelector (matchLabels, matchExpressions) into an empty term; absent and {} select all. */
 int decode_label_selector(const json_t *selector, struct gang_term *term, struct err *err);

@@ -3,13 +3,13 @@
 
 #include "base/log.h"
 #include "k8s/decode/decode.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define RETRY    (2 * USEC_PER_SEC)
 #define LOOK     (15 * USEC_PER_SEC)
 #define PATIENCE (30 * USEC_PER_SEC)
 /* Objects that events were sent about. */
-#define MAX_TOLD 4096
+#define MAX_REPORTED 4096
 /* Each pod of an owner may have a sentence of its own: another event only after so many times the
  * patience. */
 #define TOLD_AGAIN 20
@@ -17,7 +17,7 @@
 /* ---- complaints ---- */
 
 /* The last event about an object. */
-struct told {
+struct reported {
     usec_t at;
     char text[];
 };
@@ -27,48 +27,49 @@ struct told {
 static void complain(struct grouper *g, const char *ns, const struct workload_ref *about,
                      const char *text)
 {
-    const struct told *old = map_get(&g->told, about->uid);
+    const struct reported *old = map_get(&g->reported, about->uid);
     usec_t now = usec_now();
     if (old && (strcmp(old->text, text) == 0 || now - old->at < TOLD_AGAIN * g->o.patience))
         return;
-    if (map_count(&g->told) >= MAX_TOLD) {
+    if (map_count(&g->reported) >= MAX_REPORTED) {
         size_t first = 0;
-        struct map_entry *oldest = map_next(&g->told, &first);
-        free(map_remove(&g->told, oldest->key));
+        struct map_entry *oldest = map_next(&g->reported, &first);
+        free(map_remove(&g->reported, oldest->key));
     }
-    struct told *told = xcalloc(1, sizeof *told + strlen(text) + 1);
-    told->at = now;
-    strcpy(told->text, text);
-    free(map_set(&g->told, about->uid, told));
+    struct reported *reported = xcalloc(1, sizeof *reported + strlen(text) + 1);
+    reported->at = now;
+    strcpy(reported->text, text);
+    free(map_set(&g->reported, about->uid, reported));
     log_warning("a PodGroup cannot be made", "namespace", ns, "kind", about->kind, "name",
                 about->name, "error", text, NULL);
-    writer_take(g->o.writer, order_event(&(struct order_about){.api_version = about->api_version,
-                                                               .kind = about->kind,
-                                                               .ns = ns,
-                                                               .name = about->name,
-                                                               .uid = about->uid},
-                                         "PodGroupNotMade", text));
+    writer_take(g->o.writer,
+                write_request_event(&(struct write_request_about){.api_version = about->api_version,
+                                                                  .kind = about->kind,
+                                                                  .ns = ns,
+                                                                  .name = about->name,
+                                                                  .uid = about->uid},
+                                    "PodGroupNotMade", text));
     writer_pump(g->o.writer);
 }
 
-/* ---- newcomers ---- */
+/* ---- ungrouped pods ---- */
 
 static char *key_of(const char *ns, const char *name)
 {
     return xasprintf("%s/%s", ns, name);
 }
 
-static struct newcomer *find(const struct grouper *g, const char *ns, const char *name)
+static struct ungrouped_pod *find(const struct grouper *g, const char *ns, const char *name)
 {
     cleanup_free char *key = key_of(ns, name);
-    return map_get(&g->newcomers, key);
+    return map_get(&g->ungrouped, key);
 }
 
-static void newcomer_free(struct newcomer *n)
+static void ungrouped_free(struct ungrouped_pod *n)
 {
-    search_end(&n->search);
-    errand_drop(&n->link);
-    list_remove(&n->in_made);
+    owner_walk_end(&n->walk);
+    background_call_drop(&n->link);
+    list_remove(&n->in_created);
     list_remove(&n->dead);
     free(n->key);
     free(n->ns);
@@ -83,28 +84,28 @@ static void newcomer_free(struct newcomer *n)
 }
 
 /* It is none of ours any more. */
-static void dismiss(struct newcomer *n)
+static void dismiss(struct ungrouped_pod *n)
 {
-    struct grouper *g = n->search.g;
-    map_remove(&g->newcomers, n->key);
-    search_end(&n->search);
-    list_remove(&n->in_made);
-    list_push(&g->dead_newcomers, &n->dead);
+    struct grouper *g = n->walk.g;
+    map_remove(&g->ungrouped, n->key);
+    owner_walk_end(&n->walk);
+    list_remove(&n->in_created);
+    list_push(&g->dead_ungrouped, &n->dead);
     grouper_pump_soon(g);
 }
 
 /* Shows the pod with what is known of it now. */
-static void show(struct newcomer *n, json_t *pod)
+static void show(struct ungrouped_pod *n, json_t *pod)
 {
-    struct grouper *g = n->search.g;
+    struct grouper *g = n->walk.g;
     g->showing = n;
     g->o.show(g->o.arg, pod);
     g->showing = NULL;
 }
 
-static void show_again(struct newcomer *n)
+static void show_again(struct ungrouped_pod *n)
 {
-    cleanup_json json_t *pod = json_loads(n->search.pod, 0, NULL);
+    cleanup_json json_t *pod = json_loads(n->walk.pod, 0, NULL);
     show(n, pod);
 }
 
@@ -121,9 +122,9 @@ static bool culprit(const json_t *pod, struct workload_ref *ret)
     return ret->name && ret->uid;
 }
 
-static void newcomer_stuck(struct search *s, const char *why)
+static void ungrouped_stuck(struct owner_walk *s, const char *why)
 {
-    struct newcomer *n = CONTAINER_OF(s, struct newcomer, search);
+    struct ungrouped_pod *n = CONTAINER_OF(s, struct ungrouped_pod, walk);
     struct grouper *g = s->g;
     char *text = xasprintf("its PodGroup cannot be made: %s", why);
     bool news = !str_eq(text, n->text);
@@ -139,16 +140,16 @@ static void newcomer_stuck(struct search *s, const char *why)
         complain(g, n->ns, &about, why);
 }
 
-static void newcomer_none(struct search *s)
+static void ungrouped_none(struct owner_walk *s)
 {
-    struct newcomer *n = CONTAINER_OF(s, struct newcomer, search);
-    n->state = NEWCOMER_ALONE;
+    struct ungrouped_pod *n = CONTAINER_OF(s, struct ungrouped_pod, walk);
+    n->state = UNGROUPED_IGNORED;
     free(STEAL(n->text));
     show_again(n);
-    search_end(s);
+    owner_walk_end(s);
 }
 
-static void set_group(struct newcomer *n, const struct gang_ref *ref, const char *role)
+static void set_group(struct ungrouped_pod *n, const struct gang_ref *ref, const char *role)
 {
     struct gang_ref *g = &n->group;
     free(g->api_group);
@@ -159,13 +160,13 @@ static void set_group(struct newcomer *n, const struct gang_ref *ref, const char
     n->role = xstrdup_null(role);
 }
 
-static void newcomer_found(struct search *s, const struct workload_group *group)
+static void ungrouped_found(struct owner_walk *s, const struct workload_group *group)
 {
-    struct newcomer *n = CONTAINER_OF(s, struct newcomer, search);
+    struct ungrouped_pod *n = CONTAINER_OF(s, struct ungrouped_pod, walk);
     struct grouper *g = s->g;
     const struct dialect *d = dialect_of_objects(group->api_group);
     if (!d || !grouper_is_ready(g, d)) {
-        search_park(s); /* until they are listed */
+        owner_walk_park(s); /* until they are listed */
         return;
     }
     if (!podgroups_served(g->o.groups, d->api_group)) {
@@ -173,29 +174,29 @@ static void newcomer_found(struct search *s, const struct workload_group *group)
             "PodGroups of %s are not served; install their CRD, or set podGroupDialect to one that "
             "is",
             d->api_group);
-        search_park(s);
-        newcomer_stuck(s, why);
+        owner_walk_park(s);
+        ungrouped_stuck(s, why);
         return;
     }
     const struct gang_ref ref = {(char *)(uintptr_t)d->api_group, n->ns, group->name};
     const char *why = NULL;
-    enum made_answer answer = made_need(n, d, &ref, group, &why);
-    if (answer == MADE_FAILING)
-        newcomer_stuck(s, why);
-    if (answer != MADE_THERE)
+    enum created_podgroup_state answer = created_podgroup_need(n, d, &ref, group, &why);
+    if (answer == PODGROUP_FAILING)
+        ungrouped_stuck(s, why);
+    if (answer != PODGROUP_EXISTS)
         return;
     set_group(n, &ref, group->role);
-    n->state = NEWCOMER_LINKS;
-    errand_put(&n->link);
+    n->state = UNGROUPED_LINKING;
+    background_call_enqueue(&n->link);
 }
 
 /* ---- links ---- */
 
-static void link_send(struct errand *e)
+static void link_send(struct background_call *e)
 {
-    const struct newcomer *n = CONTAINER_OF(e, struct newcomer, link);
+    const struct ungrouped_pod *n = CONTAINER_OF(e, struct ungrouped_pod, link);
     const struct dialect *d = dialect_of_objects(n->group.api_group);
-    cleanup_json json_t *patch = made_link(d, n->uid, n->group.name, n->role);
+    cleanup_json json_t *patch = created_podgroup_link(d, n->uid, n->group.name, n->role);
     cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
     cleanup_buf struct buf path = BUF_INIT;
     buf_puts(&path, "/api/v1/namespaces/");
@@ -203,19 +204,19 @@ static void link_send(struct errand *e)
     buf_puts(&path, "/pods/");
     client_escape(&path, n->name);
     buf_puts(&path, "?fieldManager=muster");
-    errand_send(e, &(struct client_request){.verb = "patch",
-                                            .resource = "pods",
-                                            .method = "PATCH",
-                                            .path = buf_str(&path),
-                                            .content_type = "application/merge-patch+json",
-                                            .body = text,
-                                            .timeout = GROUPER_TIMEOUT,
-                                            .max_body = GROUPER_MAX_BODY});
+    background_call_send(e, &(struct client_request){.verb = "patch",
+                                                     .resource = "pods",
+                                                     .method = "PATCH",
+                                                     .path = buf_str(&path),
+                                                     .content_type = "application/merge-patch+json",
+                                                     .body = text,
+                                                     .timeout = GROUPER_TIMEOUT,
+                                                     .max_body = GROUPER_MAX_BODY});
 }
 
-static void link_failed(struct newcomer *n, const struct client_reply *reply)
+static void link_failed(struct ungrouped_pod *n, const struct client_reply *reply)
 {
-    struct grouper *g = n->search.g;
+    struct grouper *g = n->walk.g;
     struct err err;
     client_reply_error(reply, &err);
     api_metrics_count(g->o.metrics, "podgroup_failures_total", "step", "link");
@@ -228,21 +229,21 @@ static void link_failed(struct newcomer *n, const struct client_reply *reply)
     cleanup_free char *why = forbidden
                                  ? xstrdup("it may not be linked to it: grant muster patch of pods")
                                  : xasprintf("it cannot be linked to it: %s", err.text);
-    newcomer_stuck(&n->search, why);
-    errand_again(&n->link, g->o.retry, GROUPER_MOST);
+    ungrouped_stuck(&n->walk, why);
+    background_call_retry(&n->link, g->o.retry, GROUPER_MOST);
 }
 
-static void link_done(struct errand *e, const struct client_reply *reply)
+static void link_done(struct background_call *e, const struct client_reply *reply)
 {
-    struct newcomer *n = CONTAINER_OF(e, struct newcomer, link);
+    struct ungrouped_pod *n = CONTAINER_OF(e, struct ungrouped_pod, link);
     if (!list_empty(&n->dead))
         return;
     cleanup_json json_t *pod =
         client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     if (pod) {
-        n->state = NEWCOMER_LINKED;
-        n->search.g->link_forbidden = false;
-        search_end(&n->search);
+        n->state = UNGROUPED_LINKED;
+        n->walk.g->link_forbidden = false;
+        owner_walk_end(&n->walk);
         show(n, pod);
     } else if (!reply->error && (reply->status == 404 || reply->status == 409)) {
         dismiss(n); /* gone, or another one under its name: the watch will show it */
@@ -253,9 +254,9 @@ static void link_done(struct errand *e, const struct client_reply *reply)
 
 /* ---- what the watch shows ---- */
 
-static struct newcomer *newcomer_new(struct grouper *g, const struct gang_pod_facts *f)
+static struct ungrouped_pod *ungrouped_new(struct grouper *g, const struct gang_pod_facts *f)
 {
-    struct newcomer *n = xcalloc(1, sizeof *n);
+    struct ungrouped_pod *n = xcalloc(1, sizeof *n);
     n->ns = xstrdup(f->ns);
     n->name = xstrdup(f->name);
     n->uid = xstrdup(f->uid);
@@ -263,13 +264,14 @@ static struct newcomer *newcomer_new(struct grouper *g, const struct gang_pod_fa
     n->since = usec_now();
     n->text = xstrdup(f->awaits_group);
     list_init(&n->dead);
-    list_init(&n->in_made);
-    search_init(&n->search, g, n->ns);
-    n->search.found = newcomer_found;
-    n->search.none = newcomer_none;
-    n->search.stuck = newcomer_stuck;
-    errand_init(&n->link, g->errands, ERRAND_LINK, n->ns, link_send, link_done);
-    map_set(&g->newcomers, n->key, n);
+    list_init(&n->in_created);
+    owner_walk_init(&n->walk, g, n->ns);
+    n->walk.found = ungrouped_found;
+    n->walk.none = ungrouped_none;
+    n->walk.stuck = ungrouped_stuck;
+    background_call_init(&n->link, g->background_calls, BACKGROUND_CALL_LINK, n->ns, link_send,
+                         link_done);
+    map_set(&g->ungrouped, n->key, n);
     return n;
 }
 
@@ -287,42 +289,42 @@ void grouper_overlay(struct grouper *g, json_t *pod)
 {
     const char *ns = field_peek(pod, "metadata", "namespace", NULL);
     const char *name = field_peek(pod, "metadata", "name", NULL), *linked;
-    struct newcomer *n = g && ns && name ? find(g, ns, name) : NULL;
+    struct ungrouped_pod *n = g && ns && name ? find(g, ns, name) : NULL;
     if (g && g->showing != n)
         g->showing = NULL;
-    if (!n || n->state != NEWCOMER_LINKED || g->showing == n ||
+    if (!n || n->state != UNGROUPED_LINKED || g->showing == n ||
         !str_eq(n->uid, field_peek(pod, "metadata", "uid", NULL)) ||
         dialect_of_pod(pod, &linked, NULL))
         return;
     const struct dialect *d = dialect_of_objects(n->group.api_group);
-    cleanup_json json_t *link = made_link(d, n->uid, n->group.name, n->role);
+    cleanup_json json_t *link = created_podgroup_link(d, n->uid, n->group.name, n->role);
     json_object_update_recursive(pod, link);
     g->showing = n; /* what follows is our own word */
 }
 
 /* A pod that is linked, or needs no PodGroup. */
-static void take_settled(struct grouper *g, struct newcomer *n, const struct gang_pod_facts *f)
+static void take_settled(struct grouper *g, struct ungrouped_pod *n, const struct gang_pod_facts *f)
 {
     if (n && n != g->showing)
         dismiss(n);
     if (f->group.name && !f->declared)
-        made_member(g, &f->group, f->name);
+        created_podgroup_member(g, &f->group, f->name);
 }
 
-static void take_newcomer(struct grouper *g, struct newcomer *n, const json_t *pod,
+static void take_newcomer(struct grouper *g, struct ungrouped_pod *n, const json_t *pod,
                           struct gang_pod_facts *f)
 {
     if (!n)
-        n = newcomer_new(g, f);
+        n = ungrouped_new(g, f);
     free(STEAL(f->awaits_group));
     f->awaits_group = xstrdup_null(n->text);
-    if (n == g->showing || n->state > NEWCOMER_LINKS)
+    if (n == g->showing || n->state > UNGROUPED_LINKING)
         return;
-    if (!n->search.pod) {
-        search_start(&n->search, pod_text(pod));
+    if (!n->walk.pod) {
+        owner_walk_start(&n->walk, pod_text(pod));
     } else {
-        free(n->search.pod);
-        n->search.pod = pod_text(pod);
+        free(n->walk.pod);
+        n->walk.pod = pod_text(pod);
     }
 }
 
@@ -330,7 +332,7 @@ void grouper_pod(struct grouper *g, const json_t *pod, struct gang_pod_facts *f)
 {
     if (!g)
         return;
-    struct newcomer *n = find(g, f->ns, f->name);
+    struct ungrouped_pod *n = find(g, f->ns, f->name);
     if (n && !str_eq(n->uid, f->uid)) {
         dismiss(n);
         n = NULL;
@@ -344,7 +346,7 @@ void grouper_pod(struct grouper *g, const json_t *pod, struct gang_pod_facts *f)
 
 void grouper_pod_gone(struct grouper *g, const char *ns, const char *name)
 {
-    struct newcomer *n = g ? find(g, ns, name) : NULL;
+    struct ungrouped_pod *n = g ? find(g, ns, name) : NULL;
     if (n)
         dismiss(n);
 }
@@ -356,33 +358,33 @@ void grouper_ready(struct grouper *g, const struct dialect *dialect, bool ready)
     grouper_set_ready(g, dialect, ready);
     if (!ready)
         return;
-    made_listed(g, dialect);
-    searches_unpark(g);
+    created_podgroups_listed(g, dialect);
+    owner_walks_unpark(g);
 }
 
 /* ---- life ---- */
 
 static void bury(struct grouper *g)
 {
-    list_for_each_safe (n, &g->dead_newcomers, struct newcomer, dead)
-        newcomer_free(n);
-    list_for_each_safe (m, &g->dead_made, struct made, dead)
-        made_free(m);
+    list_for_each_safe (n, &g->dead_ungrouped, struct ungrouped_pod, dead)
+        ungrouped_free(n);
+    list_for_each_safe (m, &g->dead_created, struct created_podgroup, dead)
+        created_podgroup_free(m);
 }
 
 static void on_pump(void *arg)
 {
     struct grouper *g = arg;
     bury(g);
-    made_learn(g);
-    searches_step(g);
+    created_podgroups_follow(g);
+    owner_walks_step(g);
 }
 
 static void on_look(void *arg)
 {
     struct grouper *g = arg;
-    searches_unpark(g);
-    if (made_sweep(g))
+    owner_walks_unpark(g);
+    if (created_podgroups_sweep(g))
         grouper_look_later(g);
 }
 
@@ -398,18 +400,19 @@ struct grouper *grouper_new(const struct grouper_options *options)
     g->o.retry = g->o.retry ? g->o.retry : RETRY;
     g->o.look = g->o.look ? g->o.look : LOOK;
     g->o.patience = g->o.patience ? g->o.patience : PATIENCE;
-    struct list *lists[] = {&g->queue, &g->stuck, &g->dead_newcomers, &g->dead_made, &g->learnt};
+    struct list *lists[] = {&g->queue, &g->stuck, &g->dead_ungrouped, &g->dead_created, &g->learnt};
     for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
         list_init(lists[i]);
     g->pump = (struct client_timer){.fire = on_pump, .arg = g};
     g->look = (struct client_timer){.fire = on_look, .arg = g};
-    g->errands = errands_new(g->o.client, g->o.metrics, is_urgent, g);
-    g->owners = owners_new(&(struct owners_options){.client = g->o.client,
-                                                    .metrics = g->o.metrics,
-                                                    .errands = g->errands,
-                                                    .changed = made_owner_changed,
-                                                    .arg = g,
-                                                    .retry = g->o.retry});
+    g->background_calls = background_calls_new(g->o.client, g->o.metrics, is_urgent, g);
+    g->owners =
+        owner_cache_new(&(struct owner_cache_options){.client = g->o.client,
+                                                      .metrics = g->o.metrics,
+                                                      .background_calls = g->background_calls,
+                                                      .changed = created_podgroup_owner_changed,
+                                                      .arg = g,
+                                                      .retry = g->o.retry});
     return g;
 }
 
@@ -425,16 +428,16 @@ struct grouper *grouper_free(struct grouper *g)
     if (!g)
         return NULL;
     bury(g);
-    map_for_each (e, &g->newcomers)
-        newcomer_free(e->value);
-    map_for_each (e, &g->made)
-        made_free(e->value);
-    map_done(&g->newcomers);
-    map_done(&g->made);
+    map_for_each (e, &g->ungrouped)
+        ungrouped_free(e->value);
+    map_for_each (e, &g->created)
+        created_podgroup_free(e->value);
+    map_done(&g->ungrouped);
+    map_done(&g->created);
     free_texts(&g->samples);
-    free_texts(&g->told);
-    owners_free(g->owners);
-    errands_free(g->errands);
+    free_texts(&g->reported);
+    owner_cache_free(g->owners);
+    background_calls_free(g->background_calls);
     client_timer_clear(g->o.client, &g->pump);
     client_timer_clear(g->o.client, &g->look);
     free(g);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grouper.h - makes PodGroups for pods that have none.
+ * grouper.h - creates PodGroups for pods that have none.
  *
- * Of each pod that workload_judge() says so, the owners are read up to the top one (owners.h),
- * workload_group() says what the PodGroup is, it is created if there is none of that name, and the
- * pod is linked to it by a label or an annotation, as a user would have done. Until then the pod's
- * facts say that it waits (awaits_group), so that it never passes singly. Only what is written to
- * the API counts: a pod is a member when its link is written, and after a restart everything is
- * found as it was.
+ * For each pod that workload_wants_podgroup() selects, the grouper reads the owners up to the top
+ * one (owner_cache.h), asks workload_group() for the PodGroup, creates it if none of that name
+ * exists, and links the pod to it by a label or an annotation, as a user would. Until then the
+ * pod's facts say that it waits (awaits_group), so that it is never scheduled on its own. Only the
+ * API counts: a pod is a member once its link is written, and a restart finds everything as it
+ * was.
  *
- * PodGroups made here (made.h) are owned by the top owner, so garbage collection takes them, and
- * follow its size. One that a user deletes is made again when a new pod needs it, not before; pods
- * that were bound without a link are left alone.
+ * PodGroups created here (created_podgroup.h) are owned by the top owner, so garbage collection
+ * deletes them, and follow its size. A PodGroup that a user deletes is created again only when a
+ * new pod needs it. Pods that were bound without a link are left alone.
  *
  * What the watches show goes through grouper_overlay(), decoding, grouper_pod() and so on; nothing
- * is sent inside these. API thread. All functions but grouper_new() take NULL: nothing is made.
+ * is sent inside these. API thread. All functions but grouper_new() accept NULL: no PodGroups are
+ * created.
  */
 #ifndef MUSTER_K8S_GROUPER_GROUPER_H
 #define MUSTER_K8S_GROUPER_GROUPER_H

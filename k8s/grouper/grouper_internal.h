@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * grouper_internal.h - what the files of the grouper share: grouper.c (pods) over grouper_made.c
- * (PodGroups) over grouper_search.c (searches).
+ * grouper_internal.h - shared by the files of the grouper: grouper.c (ungrouped pods) over
+ * grouper_podgroups.c (PodGroups) over owner_walk.c (from a pod up its owners).
  *
- * A search leads from a pod up its owners to what its PodGroup must be. It stands in the queue of
- * those to look at, among the stuck, or waits for an owner, and is looked at again until its owner
- * ends it. Things that leave may have a call under way, which must not be cancelled while a watch
- * brings data: they are put aside and freed by the next pump.
+ * An owner walk finds the PodGroup that a pod must have. It is queued, parked among the stuck
+ * walks, or waiting for an owner, and runs again until its creator ends it. A thing that leaves
+ * may have a call under way, which must not be cancelled while a watch delivers data: it is put
+ * aside, and the next pump frees it.
  */
 #ifndef MUSTER_K8S_GROUPER_GROUPER_INTERNAL_H
 #define MUSTER_K8S_GROUPER_GROUPER_INTERNAL_H
 
 #include "base/map.h"
-#include "k8s/client/errand.h"
+#include "k8s/client/background_calls.h"
+#include "k8s/grouper/created_podgroup.h"
 #include "k8s/grouper/grouper.h"
-#include "k8s/grouper/made.h"
-#include "k8s/grouper/owners.h"
+#include "k8s/grouper/owner_cache.h"
 
 #define GROUPER_TIMEOUT  (15 * USEC_PER_SEC)
 #define GROUPER_MAX_BODY ((size_t)4 << 20)
@@ -23,40 +23,40 @@
 #define GROUPER_DIALECTS 16
 #define GROUPER_SAMPLES  8
 
-struct search {
+struct owner_walk {
     struct grouper *g;
     struct list link;
     struct owner_wait wait;
     const char *ns; /* borrowed */
-    char *pod;      /* as JSON; NULL: no search is under way */
-    void (*found)(struct search *s, const struct workload_group *group);
+    char *pod;      /* as JSON; NULL: no owner walk is under way */
+    void (*found)(struct owner_walk *s, const struct workload_group *group);
     /* No PodGroup is to be made. */
-    void (*none)(struct search *s);
+    void (*none)(struct owner_walk *s);
     /* Not now; it is looked at again. */
-    void (*stuck)(struct search *s, const char *why);
+    void (*stuck)(struct owner_walk *s, const char *why);
 };
 
 /* A pod that has no PodGroup yet. */
-struct newcomer {
-    struct search search;
+struct ungrouped_pod {
+    struct owner_walk walk;
     struct list dead;
     char *key, *ns, *name, *uid;
     enum {
-        NEWCOMER_SEEKS,  /* what it needs is found out, or made */
-        NEWCOMER_LINKS,  /* its link is being written */
-        NEWCOMER_LINKED, /* is written, and not shown by the watch yet */
-        NEWCOMER_ALONE,  /* none is to be made for it */
+        UNGROUPED_RESOLVING, /* what it needs is found out, or made */
+        UNGROUPED_LINKING,   /* its link is being written */
+        UNGROUPED_LINKED,    /* is written, and not shown by the watch yet */
+        UNGROUPED_IGNORED,   /* none is to be made for it */
     } state;
     char *text;            /* why it waits, as the core knows it */
     struct gang_ref group; /* LINKS, LINKED */
     char *role;
-    struct list in_made; /* waits for this to be written */
-    struct errand link;
+    struct list in_created; /* waits for this to be written */
+    struct background_call link;
     usec_t since;
 };
 
 /* A PodGroup that is to be made, or was. */
-struct made {
+struct created_podgroup {
     struct grouper *g;
     struct list dead; /* also: in learnt */
     char *key;
@@ -69,55 +69,55 @@ struct made {
     char *owner;        /* for people: "Job ml/train" */
     char *why;          /* it could not be created */
     char *dispute;      /* what the pod that was asked about last says against it */
-    struct errand errand;
-    struct list newcomers;
+    struct background_call background_call;
+    struct list ungrouped;
 
     /* when it is there: following its owner */
     struct workload_ref top;
     bool followed;
     bool stale;        /* what it must be is to be found out again */
-    usec_t not_before; /* it was written in vain */
-    int vain;          /* changed in vain, in a row */
+    usec_t not_before; /* no write before: the last one did not help */
+    int vain;          /* writes without effect, in a row */
     bool complained;   /* of that; logged */
     /* Names of pods that are linked to it, those seen first: who is scaled down keeps them. */
     char *samples[GROUPER_SAMPLES];
     size_t n_samples;
-    struct errand read;
-    struct search search;
+    struct background_call read;
+    struct owner_walk walk;
 };
 
 struct grouper {
     struct grouper_options o;
-    struct errands *errands;
-    struct owners *owners;
+    struct background_calls *background_calls;
+    struct owner_cache *owners;
     bool ready[GROUPER_DIALECTS]; /* as in dialects[] */
-    struct map newcomers;         /* "ns/name" -> struct newcomer */
-    struct map made;              /* podgroups_key() -> struct made */
+    struct map ungrouped;         /* "ns/name" -> struct ungrouped_pod */
+    struct map created;           /* podgroups_key() -> struct created_podgroup */
     /* A linked pod of each PodGroup, until these are listed: key -> name. */
     struct map samples;
-    struct map told;          /* UID -> struct told */
-    struct list queue, stuck; /* of searches */
-    struct list dead_newcomers, dead_made;
-    struct list learnt; /* of struct made, by `dead`: to be followed */
+    struct map reported;      /* UID -> struct reported */
+    struct list queue, stuck; /* of owner walks */
+    struct list dead_ungrouped, dead_created;
+    struct list learnt; /* of struct created_podgroup, by `dead`: to be followed */
     struct client_timer pump, look;
-    const struct newcomer *showing;      /* its pod is being shown by ourselves */
+    const struct ungrouped_pod *showing; /* its pod is being shown by ourselves */
     bool link_forbidden, make_forbidden; /* logged */
 };
 
-/* ---- searches (grouper_search.c) ---- */
+/* ---- owner walks (owner_walk.c) ---- */
 
-void search_init(struct search *s, struct grouper *g, const char *ns);
+void owner_walk_init(struct owner_walk *s, struct grouper *g, const char *ns);
 /* Takes the text. */
-void search_start(struct search *s, char *pod);
+void owner_walk_start(struct owner_walk *s, char *pod);
 /* Looks again, soon. */
-void search_again(struct search *s);
+void owner_walk_again(struct owner_walk *s);
 /* Looks again after a while, or when PodGroups were listed. */
-void search_park(struct search *s);
-void search_end(struct search *s);
+void owner_walk_park(struct owner_walk *s);
+void owner_walk_end(struct owner_walk *s);
 /* Looks at the first ones of the queue; those behind them have their turn after the network. */
-void searches_step(struct grouper *g);
+void owner_walks_step(struct grouper *g);
 /* Those that were parked look again, soon. */
-void searches_unpark(struct grouper *g);
+void owner_walks_unpark(struct grouper *g);
 
 /* Fires g->pump. */
 void grouper_pump_soon(struct grouper *g);
@@ -130,26 +130,28 @@ bool grouper_ref(const json_t *reference, struct workload_ref *ret);
 /* The first of the object's owner references; NULL: it has none. */
 const json_t *grouper_first_owner(const json_t *object);
 
-/* ---- PodGroups (grouper_made.c) ---- */
+/* ---- PodGroups (grouper_podgroups.c) ---- */
 
-enum made_answer {
-    MADE_THERE,   /* the pod can be linked to it */
-    MADE_COMING,  /* the newcomer waits and is told */
-    MADE_FAILING, /* the same, and *ret_why says what is wrong */
+enum created_podgroup_state {
+    PODGROUP_EXISTS,  /* the pod can be linked to it */
+    PODGROUP_PENDING, /* the ungrouped pod waits; it is resumed */
+    PODGROUP_FAILING, /* the same, and *ret_why says what is wrong */
 };
-/* What the newcomer needs; it is made if it is not there, and brought up to date if it is. */
-enum made_answer made_need(struct newcomer *n, const struct dialect *dialect,
-                           const struct gang_ref *ref, const struct workload_group *group,
-                           const char **ret_why);
+/* What the ungrouped pod needs; it is made if it is not there, and brought up to date if it is. */
+enum created_podgroup_state created_podgroup_need(struct ungrouped_pod *n,
+                                                  const struct dialect *dialect,
+                                                  const struct gang_ref *ref,
+                                                  const struct workload_group *group,
+                                                  const char **ret_why);
 /* A pod of this PodGroup was seen. */
-void made_member(struct grouper *g, const struct gang_ref *ref, const char *pod);
+void created_podgroup_member(struct grouper *g, const struct gang_ref *ref, const char *pod);
 /* Follows those that were learnt of. */
-void made_learn(struct grouper *g);
+void created_podgroups_follow(struct grouper *g);
 /* The PodGroups of this dialect are listed: who is in those that are not ours is forgotten. */
-void made_listed(struct grouper *g, const struct dialect *dialect);
-void made_owner_changed(void *arg, const char *uid);
+void created_podgroups_listed(struct grouper *g, const struct dialect *dialect);
+void created_podgroup_owner_changed(void *arg, const char *uid);
 /* Gives up those that nobody has ever shown; true: there is more to look at later. */
-bool made_sweep(struct grouper *g);
-void made_free(struct made *m);
+bool created_podgroups_sweep(struct grouper *g);
+void created_podgroup_free(struct created_podgroup *m);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * cluster.h - the cluster as the loop sees it: facts come from it, effects go to it.
  *
- * Two implementations: k8s/api_cluster.c talks to a kube-apiserver (own thread, events may be
+ * Two implementations: k8s/kube_cluster.c talks to a kube-apiserver (own thread, events may be
  * posted at any time), simulator/built_in_cluster.c is a cluster in memory (no thread, events are
  * posted from advance() and apply(); its own driver asks the verbs as a kube-scheduler would).
  *

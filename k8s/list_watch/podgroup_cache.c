@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/map.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 /* By then the watch has shown our own write, or something newer. */
 #define WRITTEN_MAX_AGE (5 * USEC_PER_SEC)

@@ -4,12 +4,12 @@
 #include <inttypes.h>
 
 #include "base/hash.h"
-#include "base/json_mend.h"
+#include "base/json_repair.h"
 #include "base/log.h"
 #include "base/map.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/json_form.h"
-#include "k8s/list_watch/unread.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/kube_json.h"
+#include "k8s/list_watch/unreadable_objects.h"
 
 #define BACKOFF_FIRST   (200 * USEC_PER_MSEC)
 #define BACKOFF_MOST    (30 * USEC_PER_SEC)
@@ -40,7 +40,7 @@ struct watch {
     struct watch_options o;
     char *path, *rule;
     struct map known; /* "ns/name" -> struct known */
-    struct unread unread;
+    struct unreadable_objects unread;
 
     struct client_call *call;
     struct client_timer retry, silence, look;
@@ -87,7 +87,7 @@ static void take_back(struct watch *w, const char *key, struct known *k)
 static void readable(struct watch *w, struct known *k)
 {
     if (k->unread)
-        unread_remove(&w->unread);
+        unreadable_objects_remove(&w->unread);
     k->unread = false;
 }
 
@@ -103,7 +103,7 @@ static void note_unread(struct watch *w, const char *key, struct known *k, const
 {
     api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
     if (!k->unread)
-        unread_add(&w->unread, *key == '/' ? key + 1 : key, k->given, why);
+        unreadable_objects_add(&w->unread, *key == '/' ? key + 1 : key, k->given, why);
     k->unread = true;
 }
 
@@ -343,23 +343,24 @@ static void take_item(struct watch *w, json_t *item, const struct err *bad)
     if (take_object(w, item, bad, &err) == 0)
         return;
     api_metrics_count(w->metrics, "watch_errors_total", "resource", w->o.resource);
-    unread_add(&w->unread, NULL, false, &err);
+    unreadable_objects_add(&w->unread, NULL, false, &err);
 }
 
 static int read_page(struct watch *w, const struct client_reply *reply, struct err *err)
 {
-    struct proto_list frames;
-    struct json_form_list lines;
-    bool proto = w->o.proto && proto_is(reply->body, reply->len);
+    struct kube_protobuf_list frames;
+    struct kube_json_list lines;
+    bool proto = w->o.proto && kube_protobuf_is(reply->body, reply->len);
     if (proto && w->page == PAGE_JSON && !w->o.page && !w->shrunk)
         w->page = PAGE_PROTO;
-    cleanup_json json_t *meta = proto ? proto_list_begin(&frames, reply->body, reply->len, err)
-                                      : json_form_list_begin(&lines, reply->body, reply->len, err);
+    cleanup_json json_t *meta =
+        proto ? kube_protobuf_list_begin(&frames, reply->body, reply->len, err)
+              : kube_json_list_begin(&lines, reply->body, reply->len, err);
     if (!meta || take_list_meta(w, meta, err) < 0)
         return -1;
     json_t *item; /* one tree at a time: that of a page may be a hundred times its size */
-    while ((item = proto ? proto_list_next(&frames, w->o.proto, err)
-                         : json_form_list_next(&lines, err)) != NULL) {
+    while ((item = proto ? kube_protobuf_list_next(&frames, w->o.proto, err)
+                         : kube_json_list_next(&lines, err)) != NULL) {
         take_item(w, item, err->code == ERR_NONE ? NULL : err);
         json_decref(item);
     }
@@ -387,7 +388,7 @@ static void on_list(void *arg, const struct client_reply *reply)
 
 static const char *accept_of(const struct watch *w)
 {
-    return w->o.proto ? PROTO_ACCEPT : NULL;
+    return w->o.proto ? KUBE_PROTOBUF_ACCEPT : NULL;
 }
 
 static void list_page(struct watch *w)
@@ -426,8 +427,8 @@ static int take_line(struct watch *w, const char *line, size_t len, struct err *
 {
     struct err bad;
     bad.code = ERR_NONE;
-    cleanup_json json_t *event =
-        w->framed ? proto_event(w->o.proto, line, len, &bad) : json_form_event(line, len, &bad);
+    cleanup_json json_t *event = w->framed ? kube_protobuf_event(w->o.proto, line, len, &bad)
+                                           : kube_json_event(line, len, &bad);
     if (!event) {
         *err = bad;
         return -1;
@@ -493,7 +494,7 @@ static bool take_lines(struct watch *w, const char *data, size_t len)
         if (!end)
             return true;
         if (w->line.len > 0)
-            json_mend(w->line.data, w->line.len);
+            json_repair(w->line.data, w->line.len);
         if (!take_whole(w, w->line.data, w->line.len))
             return false;
         data = end + 1;
@@ -535,7 +536,7 @@ static bool on_watch_data(void *arg, const char *data, size_t len)
     struct watch *w = arg;
     w->heard = usec_now();
     if (!w->begun && len > 0)
-        w->framed = w->o.proto && proto_is_frame(data[0]);
+        w->framed = w->o.proto && kube_protobuf_is_frame(data[0]);
     w->begun = w->begun || len > 0;
     return w->framed ? take_frames(w, data, len) : take_lines(w, data, len);
 }
@@ -635,7 +636,7 @@ struct watch *watch_start(struct client *c, struct api_metrics *metrics,
     w->retry = (struct client_timer){.fire = on_retry, .arg = w};
     w->silence = (struct client_timer){.fire = on_silence, .arg = w};
     w->look = (struct client_timer){.fire = on_look, .arg = w};
-    unread_begin(&w->unread, c, metrics, options->resource, options->naming);
+    unreadable_objects_begin(&w->unread, c, metrics, options->resource, options->naming);
     list_page(w);
     return w;
 }
@@ -655,7 +656,7 @@ struct watch *watch_stop(struct watch *w, bool forget_all)
         free(e->value);
     }
     map_done(&w->known);
-    unread_end(&w->unread);
+    unreadable_objects_end(&w->unread);
     buf_done(&w->line);
     free(w->path);
     free(w->rule);

@@ -22,7 +22,7 @@
 #include <jansson.h>
 
 #include "k8s/client/client.h"
-#include "k8s/encoding/proto.h"
+#include "k8s/encoding/kube_protobuf.h"
 
 struct watch;
 
@@ -30,11 +30,12 @@ struct watch_options {
     const char *path;     /* "/api/v1/pods"; copied */
     const char *resource; /* "pods": for metrics and messages; constant */
     const char *rule;     /* what RBAC must allow, for people: "list and watch pods"; copied */
-    const struct proto_message *proto; /* asked for in protobuf; NULL: JSON, as custom resources */
+    const struct kube_protobuf_message
+        *proto; /* asked for in protobuf; NULL: JSON, as custom resources */
     /*
      * Takes an object (borrowed). -1: it cannot be read, and counts as not there; 1: it was taken,
-     * but for what err says. Either is named and counted (unread.h), and costs nobody else
-     * anything.
+     * but for what err says. Either is named and counted (unreadable_objects.h), and costs nobody
+     * else anything.
      */
     int (*set)(void *arg, json_t *object, struct err *err);
     /* Takes what there is of an object that cannot be read whole: metadata with its name at least.
@@ -56,7 +57,7 @@ struct watch_options {
     size_t max_line, max_page;
     usec_t max_silence; /* a watch that says nothing for so long is begun again, */
     usec_t max_pause;   /* and for so long is behind */
-    usec_t naming;      /* unread.h names so many objects in that time */
+    usec_t naming;      /* unreadable_objects.h names so many objects in that time */
 };
 
 struct watch *watch_start(struct client *c, struct api_metrics *metrics,

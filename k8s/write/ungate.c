@@ -7,7 +7,7 @@
 #include "base/map.h"
 #include "gang/facts.h"
 #include "k8s/client/client.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define PAGE         500
 #define MAX_PAGE     ((size_t)256 << 20)
@@ -31,7 +31,7 @@ struct run {
     const struct ungate_options *o;
     struct client *client;
     struct list waiting;
-    int flying;
+    int n_in_flight;
     struct map seen; /* UIDs of those that are tried now, or keep the gate */
     int round;
     bool found; /* somebody to patch, in this round */
@@ -62,10 +62,10 @@ static void patch_send(struct gated *g);
 
 static void patch_next(struct run *run)
 {
-    while (run->flying < AT_ONCE && !list_empty(&run->waiting)) {
+    while (run->n_in_flight < AT_ONCE && !list_empty(&run->waiting)) {
         struct gated *g = CONTAINER_OF(run->waiting.next, struct gated, link);
         list_remove(&g->link);
-        run->flying++;
+        run->n_in_flight++;
         if (run->o->dry_run)
             client_timer_set(run->client, &g->retry, usec_now());
         else
@@ -81,7 +81,7 @@ static void gated_end(struct gated *g)
     free(g->name);
     free(g->uid);
     free(g);
-    run->flying--;
+    run->n_in_flight--;
     patch_next(run);
 }
 
@@ -263,7 +263,7 @@ static void run_round(struct run *run)
 {
     run->listed = run->found = false;
     list_send(run);
-    while (!(run->listed || run->failed) || run->flying)
+    while (!(run->listed || run->failed) || run->n_in_flight)
         client_run(run->client, USEC_PER_SEC, /* fd= */ -1);
 }
 

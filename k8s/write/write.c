@@ -5,15 +5,15 @@
 
 /* ---- sending ---- */
 
-static void send(struct flight *f)
+static void send(struct in_flight_write *f)
 {
-    static void (*const senders[GANG_EFFECT_MAX])(struct flight * f) = {
+    static void (*const senders[GANG_EFFECT_MAX])(struct in_flight_write * f) = {
         [GANG_BIND] = bind_send,         [GANG_READ_POD] = read_send,
         [GANG_NOMINATE] = nominate_send, [GANG_UNGATE] = ungate_send,
         [GANG_EVICT] = evict_send,       [GANG_STATUS] = status_send,
-        [GANG_EVENT] = event_send,       [GANG_PATCH_CONDITION] = tell_send,
+        [GANG_EVENT] = event_send,       [GANG_PATCH_CONDITION] = condition_send,
     };
-    senders[f->order->kind](f);
+    senders[f->request->kind](f);
 }
 
 /* Where one has ended or pauses, others go. */
@@ -25,7 +25,7 @@ static void pump_if_due(struct writer *w)
 
 static void on_reply(void *arg, const struct client_reply *reply)
 {
-    struct flight *f = arg;
+    struct in_flight_write *f = arg;
     struct writer *w = f->writer;
     f->call = NULL;
     f->done(f, reply);
@@ -34,7 +34,7 @@ static void on_reply(void *arg, const struct client_reply *reply)
 
 static void on_retry(void *arg)
 {
-    struct flight *f = arg;
+    struct in_flight_write *f = arg;
     struct writer *w = f->writer;
     w->lanes[f->lane].paused--;
     send(f);
@@ -43,16 +43,17 @@ static void on_retry(void *arg)
 
 static void pump_lanes(struct writer *w)
 {
-    struct flight *f;
+    struct in_flight_write *f;
     for (enum lane_id id = 0; id < LANE_MAX; id++)
-        while ((f = flight_next(w, id))) {
+        while ((f = in_flight_next(w, id))) {
             f->replied = on_reply;
             f->retry = (struct client_timer){.fire = on_retry, .arg = f};
             send(f);
         }
 }
 
-/* A flight may end as soon as it begins (nothing to write): the loop above goes on by itself. */
+/* A write in flight may end as soon as it begins (nothing to write): the loop above goes on by
+ * itself. */
 void writer_pump(struct writer *w)
 {
     pump_lanes(w);
@@ -72,8 +73,8 @@ struct writer *writer_new(const struct writer_options *options)
     struct writer *w = xcalloc(1, sizeof *w);
     w->o = *options;
     lanes_init(w);
-    flights_init(w, on_timer);
-    fair_init(&w->kept, SERIES_TURN);
+    in_flight_init(w, on_timer);
+    fair_queue_init(&w->kept, SERIES_TURN);
     return w;
 }
 
@@ -81,12 +82,12 @@ struct writer *writer_free(struct writer *w)
 {
     if (!w)
         return NULL;
-    flights_done(w);
+    in_flight_done(w);
     lanes_done(w);
     map_for_each (e, &w->series)
         series_free(w, e->value);
     map_done(&w->series);
-    fair_done(&w->kept);
+    fair_queue_done(&w->kept);
     free(w);
     return NULL;
 }

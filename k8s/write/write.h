@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * write.h - effects of the core as calls of the API server.
+ * write.h - turns effects of the core into calls of the API server.
  *
- *   1. order_new() copies an effect, on the core's thread; the order travels by mail.
- *   2. writer_take() on the API thread puts it into its lane; writer_pump() starts what may start.
+ *   1. write_request_new() copies an effect, on the core's thread; the request travels by mail.
+ *   2. writer_take() puts it into its lane, on the API thread; writer_pump() starts what may start.
  *   3. BIND and READ_POD end in an event to the sink; the others end silently or in a log line.
  *
- * Lanes: bindings (first come, first served, a bounded number under way: gang after gang), reads,
- * nominations (newest per pod), evictions (asked for again while a budget forbids them), statuses
- * (newest per PodGroup and phase; where many wait, newest per PodGroup), events (rate bounded, the
- * oldest is dropped), words for the conditions of pods (rate bounded, newest per pod; dropped when
- * the pod is let go or bound). While bindings or nominations are to be written, statuses and events
- * wait; one that has waited for a second goes, one at a time: words never stand in the way of a
- * commit. Every lane is bounded, and serves namespaces in turn (base/fair.h): who has most
- * waiting is who waits, and whose orders are dropped when there is no room.
+ * Lanes: bindings (first come, first served, a bounded number in flight: gang after gang), reads,
+ * nominations (newest per pod), evictions (retried while a budget forbids them), statuses (newest
+ * per PodGroup and phase; newest per PodGroup under backlog), events (rate limited, the oldest is
+ * dropped), pod conditions (rate limited, newest per pod; dropped when the pod is ungated or
+ * bound). Statuses and events wait for bindings and nominations; one that has waited for a second
+ * is sent, one at a time. So conditions and events never delay a commit. Every lane is bounded and
+ * serves namespaces in turn (base/fair_queue.h): the namespace with the longest queue waits, and
+ * its requests are dropped when there is no room.
  */
 #ifndef MUSTER_K8S_WRITE_WRITE_H
 #define MUSTER_K8S_WRITE_WRITE_H
@@ -23,7 +23,7 @@
 #include "k8s/interface/cluster.h"
 #include "k8s/list_watch/podgroup_cache.h"
 
-struct order;
+struct write_request;
 struct writer;
 
 struct writer_options {
@@ -38,23 +38,24 @@ struct writer_options {
 };
 
 /* An object that is no PodGroup. */
-struct order_about {
+struct write_request_about {
     const char *api_version, *kind, *ns, *name, *uid;
 };
 
 /* NULL when the effect asks for no write. */
-struct order *order_new(const struct gang_effect *effect);
+struct write_request *write_request_new(const struct gang_effect *effect);
 /* A warning, as an event. */
-struct order *order_event(const struct order_about *about, const char *reason, const char *text);
-struct order *order_free(struct order *o);
-struct mail *order_mail(struct order *o);
-struct order *order_of_mail(struct mail *m);
+struct write_request *write_request_event(const struct write_request_about *about,
+                                          const char *reason, const char *text);
+struct write_request *write_request_free(struct write_request *o);
+struct mail *write_request_mail(struct write_request *o);
+struct write_request *write_request_of_mail(struct mail *m);
 
 struct writer *writer_new(const struct writer_options *options);
 /* Drops what is not written yet, without events. Before client_free(). */
 struct writer *writer_free(struct writer *w);
-/* Takes the order. */
-void writer_take(struct writer *w, struct order *o);
+/* Takes the request. */
+void writer_take(struct writer *w, struct write_request *o);
 void writer_pump(struct writer *w);
 /* Something waits or is under way. */
 bool writer_busy(const struct writer *w);

@@ -8,33 +8,33 @@
 #include <inttypes.h>
 
 #include "base/log.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/write/write_internal.h"
 
 #define WRITE_TIMEOUT (10 * USEC_PER_SEC)
 #define MAX_SERIES    4096
 #define MAX_MESSAGE   1024 /* as kube-apiserver allows */
 
-static char *series_key(const struct order *o)
+static char *series_key(const struct write_request *o)
 {
     return xasprintf("%s/%s/%s/%s/%s", o->ns, o->name, o->uid ? o->uid : "", o->reason, o->text);
 }
 
 void series_free(struct writer *w, struct series *s)
 {
-    fair_remove(&w->kept, &s->kept);
+    fair_queue_remove(&w->kept, &s->kept);
     free(s->key);
     free(s->name);
     free(s);
 }
 
-static struct series *series_find(struct writer *w, const struct order *o)
+static struct series *series_find(struct writer *w, const struct write_request *o)
 {
     cleanup_free char *key = series_key(o);
     return map_get(&w->series, key);
 }
 
-static void series_forget(struct writer *w, const struct order *o)
+static void series_forget(struct writer *w, const struct write_request *o)
 {
     cleanup_free char *key = series_key(o);
     struct series *s = map_remove(&w->series, key);
@@ -42,12 +42,12 @@ static void series_forget(struct writer *w, const struct order *o)
         series_free(w, s);
 }
 
-static void series_remember(struct writer *w, const struct order *o, const char *name)
+static void series_remember(struct writer *w, const struct write_request *o, const char *name)
 {
     series_forget(w, o);
     if (map_count(&w->series) >= MAX_SERIES) {
         struct series *other =
-            CONTAINER_OF(fair_longest_first(&w->kept, o->ns), struct series, kept);
+            CONTAINER_OF(fair_queue_longest_first(&w->kept, o->ns), struct series, kept);
         map_remove(&w->series, other->key);
         series_free(w, other);
     }
@@ -55,12 +55,12 @@ static void series_remember(struct writer *w, const struct order *o, const char 
     s->key = series_key(o);
     s->name = xstrdup(name);
     s->count = 1;
-    fair_push(&w->kept, o->ns, &s->kept);
+    fair_queue_push(&w->kept, o->ns, &s->kept);
     map_set(&w->series, s->key, s);
 }
 
 /* `name` NULL: of the collection. */
-static void put_event_path(struct buf *b, const struct order *o, const char *name)
+static void put_event_path(struct buf *b, const struct write_request *o, const char *name)
 {
     buf_puts(b, "/api/v1/namespaces/");
     client_escape(b, o->ns);
@@ -73,7 +73,8 @@ static void put_event_path(struct buf *b, const struct order *o, const char *nam
 
 /* ---- anew ---- */
 
-static const char *api_version_of(const struct writer *w, const struct order *o, struct buf *b)
+static const char *api_version_of(const struct writer *w, const struct write_request *o,
+                                  struct buf *b)
 {
     if (!o->api_group)
         return o->api_version ? o->api_version : "v1";
@@ -95,7 +96,7 @@ static size_t message_length(const char *text)
     return len;
 }
 
-static json_t *event_object(const struct writer *w, const struct order *o, const char *name)
+static json_t *event_object(const struct writer *w, const struct write_request *o, const char *name)
 {
     char now[32];
     time_format(usec_wall(), now);
@@ -115,26 +116,26 @@ static json_t *event_object(const struct writer *w, const struct order *o, const
     return event;
 }
 
-static void create_done(struct flight *f, const struct client_reply *reply)
+static void create_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     struct writer *w = f->writer;
     if (client_ok(reply)) {
-        series_remember(w, f->order, f->event_name);
-    } else if (client_reply_is_temporary(reply) && flight_retry(f, 3, USEC_PER_SEC)) {
+        series_remember(w, f->request, f->event_name);
+    } else if (client_reply_is_temporary(reply) && in_flight_retry(f, 3, USEC_PER_SEC)) {
         return;
     } else if (!reply->error && reply->status != 404 && !w->event_forbidden) {
         struct err err;
         client_reply_error(reply, &err);
-        log_warning("an event could not be sent", "about", f->order->name, "reason",
-                    f->order->reason, "error", err.text, NULL);
+        log_warning("an event could not be sent", "about", f->request->name, "reason",
+                    f->request->reason, "error", err.text, NULL);
         w->event_forbidden = reply->status == 403;
     }
-    flight_end(f);
+    in_flight_end(f);
 }
 
-static void create_event(struct flight *f)
+static void create_event(struct in_flight_write *f)
 {
-    const struct order *o = f->order;
+    const struct write_request *o = f->request;
     struct client *c = f->writer->o.client;
     free(f->event_name);
     char stem[231]; /* what is cut must end as a name may */
@@ -146,52 +147,52 @@ static void create_event(struct flight *f)
     cleanup_free char *text = json_dumps(event, JSON_COMPACT);
     cleanup_buf struct buf path = BUF_INIT;
     put_event_path(&path, o, /* name= */ NULL);
-    flight_send(f,
-                &(struct client_request){.verb = "create",
-                                         .resource = "events",
-                                         .method = "POST",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/json",
-                                         .body = text,
-                                         .timeout = WRITE_TIMEOUT},
-                create_done);
+    in_flight_send(f,
+                   &(struct client_request){.verb = "create",
+                                            .resource = "events",
+                                            .method = "POST",
+                                            .path = buf_str(&path),
+                                            .content_type = "application/json",
+                                            .body = text,
+                                            .timeout = WRITE_TIMEOUT},
+                   create_done);
 }
 
 /* ---- again ---- */
 
-static void count_done(struct flight *f, const struct client_reply *reply)
+static void count_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (client_ok(reply) || reply->error || reply->status != 404) {
-        flight_end(f);
+        in_flight_end(f);
         return;
     }
     /* Events live for an hour. */
-    series_forget(f->writer, f->order);
+    series_forget(f->writer, f->request);
     create_event(f);
 }
 
-static void count_up(struct flight *f, struct series *s)
+static void count_up(struct in_flight_write *f, struct series *s)
 {
     char now[32];
     cleanup_json json_t *body = json_pack("{s:i, s:s}", "count", ++s->count, "lastTimestamp",
                                           time_format(usec_wall(), now));
     cleanup_free char *text = json_dumps(body, JSON_COMPACT);
     cleanup_buf struct buf path = BUF_INIT;
-    put_event_path(&path, f->order, s->name);
-    flight_send(f,
-                &(struct client_request){.verb = "patch",
-                                         .resource = "events",
-                                         .method = "PATCH",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/merge-patch+json",
-                                         .body = text,
-                                         .timeout = WRITE_TIMEOUT},
-                count_done);
+    put_event_path(&path, f->request, s->name);
+    in_flight_send(f,
+                   &(struct client_request){.verb = "patch",
+                                            .resource = "events",
+                                            .method = "PATCH",
+                                            .path = buf_str(&path),
+                                            .content_type = "application/merge-patch+json",
+                                            .body = text,
+                                            .timeout = WRITE_TIMEOUT},
+                   count_done);
 }
 
-void event_send(struct flight *f)
+void event_send(struct in_flight_write *f)
 {
-    struct series *s = series_find(f->writer, f->order);
+    struct series *s = series_find(f->writer, f->request);
     if (s)
         count_up(f, s);
     else

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What waits: each order in the lane of its kind, newer ones in the place of older ones. */
+/* Waiting requests: one lane per kind; a newer request replaces an older one. */
 #include <stdio.h>
 
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/write/write_internal.h"
 
 /* Statuses of one group that may wait, one per phase. */
@@ -16,10 +16,14 @@
 /* ---- lanes ---- */
 
 static const enum lane_id lane_of_kind[GANG_EFFECT_MAX] = {
-    [GANG_BIND] = LANE_BIND,         [GANG_READ_POD] = LANE_READ,
-    [GANG_NOMINATE] = LANE_NOMINATE, [GANG_UNGATE] = LANE_UNGATE,
-    [GANG_EVICT] = LANE_EVICT,       [GANG_STATUS] = LANE_STATUS,
-    [GANG_EVENT] = LANE_EVENT,       [GANG_PATCH_CONDITION] = LANE_TELL,
+    [GANG_BIND] = LANE_BIND,
+    [GANG_READ_POD] = LANE_READ,
+    [GANG_NOMINATE] = LANE_NOMINATE,
+    [GANG_UNGATE] = LANE_UNGATE,
+    [GANG_EVICT] = LANE_EVICT,
+    [GANG_STATUS] = LANE_STATUS,
+    [GANG_EVENT] = LANE_PODGROUP_EVENT,
+    [GANG_PATCH_CONDITION] = LANE_POD_CONDITION,
 };
 
 static const struct lane lane_defaults[LANE_MAX] = {
@@ -30,16 +34,16 @@ static const struct lane lane_defaults[LANE_MAX] = {
     /* Most evictions are in a pause, for minutes where a budget forbids them. */
     [LANE_EVICT] = {.name = "evictions", .most = 64, .most_each = 16, .turn = 1, .room = 50000},
     [LANE_STATUS] = {.name = "statuses", .most = 8, .turn = 1, .room = 50000},
-    [LANE_EVENT] = {.name = "events", .most = 4, .turn = 1, .room = 2000},
-    [LANE_TELL] = {.name = "conditions", .most = 1, .turn = 1, .room = 50000},
-    [LANE_NOTICE] = {.name = "notices", .most = 1, .turn = 1, .room = 2000},
+    [LANE_PODGROUP_EVENT] = {.name = "events", .most = 4, .turn = 1, .room = 2000},
+    [LANE_POD_CONDITION] = {.name = "conditions", .most = 1, .turn = 1, .room = 50000},
+    [LANE_POD_EVENT] = {.name = "notices", .most = 1, .turn = 1, .room = 2000},
 };
 
 void lanes_init(struct writer *w)
 {
     for (size_t i = 0; i < LANE_MAX; i++) {
         w->lanes[i] = lane_defaults[i];
-        fair_init(&w->lanes[i].queue, w->lanes[i].turn);
+        fair_queue_init(&w->lanes[i].queue, w->lanes[i].turn);
     }
     if (w->o.bindings > 0)
         w->lanes[LANE_BIND].most = w->o.bindings;
@@ -48,63 +52,63 @@ void lanes_init(struct writer *w)
 void lanes_done(struct writer *w)
 {
     for (size_t i = 0; i < LANE_MAX; i++) {
-        struct fair *queue = &w->lanes[i].queue;
+        struct fair_queue *queue = &w->lanes[i].queue;
         while (queue->n > 0) {
-            struct order *o = lane_order(fair_first(queue));
-            fair_remove(queue, &o->waits);
-            order_free(o);
+            struct write_request *o = lane_request(fair_queue_first(queue));
+            fair_queue_remove(queue, &o->waits);
+            write_request_free(o);
         }
-        fair_done(queue);
+        fair_queue_done(queue);
     }
     map_done(&w->nominations);
-    map_done(&w->untold);
+    map_done(&w->waiting_conditions);
     map_done(&w->statuses);
 }
 
-static enum lane_id lane_of(const struct order *o)
+static enum lane_id lane_of(const struct write_request *o)
 {
     if (o->kind == GANG_EVENT && strcmp(o->object_kind, "Pod") == 0)
-        return LANE_NOTICE;
+        return LANE_POD_EVENT;
     return lane_of_kind[o->kind];
 }
 
 void lane_show(struct writer *w, const struct lane *lane)
 {
-    api_metrics_queue(w->o.metrics, lane->name, lane->queue.n + (size_t)lane->flying);
+    api_metrics_queue(w->o.metrics, lane->name, lane->queue.n + (size_t)lane->n_in_flight);
 }
 
-/* Of a pod's nomination and gate one order waits at most. */
-static bool is_only_one(const struct order *o)
+/* Of a pod's nomination and gate one request waits at most. */
+static bool is_only_one(const struct write_request *o)
 {
     return o->kind == GANG_NOMINATE || o->kind == GANG_UNGATE;
 }
 
-static void enqueue(struct writer *w, struct lane *lane, struct order *o)
+static void enqueue(struct writer *w, struct lane *lane, struct write_request *o)
 {
     if (is_only_one(o))
         map_set(&w->nominations, o->uid, o);
     if (o->kind == GANG_PATCH_CONDITION)
-        map_set(&w->untold, o->uid, o);
+        map_set(&w->waiting_conditions, o->uid, o);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = podgroups_key(&o->ref);
         map_set(&w->statuses, key, o);
     }
     o->since = usec_now();
-    fair_push(&lane->queue, o->ns, &o->waits);
+    fair_queue_push(&lane->queue, o->ns, &o->waits);
     lane_show(w, lane);
 }
 
-struct order *lane_order(struct fair_item *item)
+struct write_request *lane_request(struct fair_queue_item *item)
 {
-    return item ? CONTAINER_OF(item, struct order, waits) : NULL;
+    return item ? CONTAINER_OF(item, struct write_request, waits) : NULL;
 }
 
-void order_unlist(struct writer *w, struct order *o)
+void write_request_unlist(struct writer *w, struct write_request *o)
 {
     if (is_only_one(o))
         map_remove(&w->nominations, o->uid);
     if (o->kind == GANG_PATCH_CONDITION)
-        map_remove(&w->untold, o->uid);
+        map_remove(&w->waiting_conditions, o->uid);
     if (o->kind == GANG_STATUS) {
         cleanup_free char *key = podgroups_key(&o->ref);
         if (map_get(&w->statuses, key) == o)
@@ -112,16 +116,16 @@ void order_unlist(struct writer *w, struct order *o)
     }
 }
 
-static void dequeue(struct writer *w, struct lane *lane, struct order *o)
+static void dequeue(struct writer *w, struct lane *lane, struct write_request *o)
 {
-    order_unlist(w, o);
-    fair_remove(&lane->queue, &o->waits);
+    write_request_unlist(w, o);
+    fair_queue_remove(&lane->queue, &o->waits);
 }
 
-/* ---- taking orders ---- */
+/* ---- new requests ---- */
 
 /* The nomination that o carries, which may be to clear it. */
-static void hand_over_nomination(struct order *o, struct order *to)
+static void hand_over_nomination(struct write_request *o, struct write_request *to)
 {
     free(to->node);
     to->node = STEAL(o->node);
@@ -130,50 +134,50 @@ static void hand_over_nomination(struct order *o, struct order *to)
 
 /* A newer nomination of a pod takes the place of the one that still waits. What lifts its gate too
  * stays in its place, or takes that of a mere nomination, and what that was to write. */
-static bool replace_nomination(struct writer *w, struct order *o)
+static bool replace_nomination(struct writer *w, struct write_request *o)
 {
-    struct order *waiting = map_get(&w->nominations, o->uid);
+    struct write_request *waiting = map_get(&w->nominations, o->uid);
     if (!waiting)
         return false;
     if (o->kind == GANG_UNGATE && waiting->kind == GANG_NOMINATE) {
         if (!o->nominates)
             hand_over_nomination(waiting, o);
         dequeue(w, &w->lanes[LANE_NOMINATE], waiting);
-        order_free(waiting);
+        write_request_free(waiting);
         return false;
     }
     if (o->nominates)
         hand_over_nomination(o, waiting);
-    order_free(o);
+    write_request_free(o);
     return true;
 }
 
 /* The newest words for a pod take the place of those that still wait, and have waited as long. */
-static bool replace_words(struct writer *w, struct order *o)
+static bool replace_words(struct writer *w, struct write_request *o)
 {
-    struct order *waiting = map_get(&w->untold, o->uid);
+    struct write_request *waiting = map_get(&w->waiting_conditions, o->uid);
     if (!waiting)
         return false;
     free(waiting->text);
     waiting->text = STEAL(o->text);
     waiting->version = o->version;
-    order_free(o);
+    write_request_free(o);
     return true;
 }
 
 /* A pod that is let go, or bound, waits no more. */
 static void drop_words(struct writer *w, const char *uid)
 {
-    struct lane *lane = &w->lanes[LANE_TELL];
-    struct order *waiting = map_get(&w->untold, uid);
+    struct lane *lane = &w->lanes[LANE_POD_CONDITION];
+    struct write_request *waiting = map_get(&w->waiting_conditions, uid);
     if (!waiting)
         return;
     dequeue(w, lane, waiting);
     lane_show(w, lane);
-    order_free(waiting);
+    write_request_free(waiting);
 }
 
-static void set_phase(struct order *o)
+static void set_phase(struct write_request *o)
 {
     const struct dialect *d = dialect_of_objects(o->api_group);
     cleanup_json json_t *patch = d ? d->status(&o->status, &(struct dialect_view){0}) : NULL;
@@ -182,11 +186,11 @@ static void set_phase(struct order *o)
 }
 
 /* So many statuses wait that the namespace is to write the newest step of each PodGroup alone. */
-static bool is_crowded(const struct lane *lane, const char *ns)
+static bool is_backlogged(const struct lane *lane, const char *ns)
 {
-    size_t namespaces = map_count(&lane->queue.lines);
-    return lane->queue.n >= STATUS_CROWD &&
-           fair_length(&lane->queue, ns) * namespaces >= STATUS_CROWD;
+    size_t namespaces = map_count(&lane->queue.subqueues);
+    return lane->queue.n >= STATUS_BACKLOG &&
+           fair_queue_length(&lane->queue, ns) * namespaces >= STATUS_BACKLOG;
 }
 
 /*
@@ -195,21 +199,21 @@ static bool is_crowded(const struct lane *lane, const char *ns)
  * where many groups wait: steps that are over would keep news waiting). True: it has taken the
  * place of the older one, and has waited as long.
  */
-static bool overtake_status(struct writer *w, struct order *o)
+static bool overtake_status(struct writer *w, struct write_request *o)
 {
     struct lane *lane = &w->lanes[LANE_STATUS];
     cleanup_free char *key = podgroups_key(&o->ref);
-    struct order *newest = map_get(&w->statuses, key);
+    struct write_request *newest = map_get(&w->statuses, key);
     if (!newest)
         return false;
     o->behind = newest->behind + 1;
     if (strcmp(newest->phase, o->phase) != 0 && newest->behind < MAX_BEHIND &&
-        !is_crowded(lane, o->ns))
+        !is_backlogged(lane, o->ns))
         return false;
     o->behind = newest->behind;
     o->since = newest->since;
-    fair_replace(&lane->queue, &newest->waits, &o->waits);
-    order_free(newest);
+    fair_queue_replace(&lane->queue, &newest->waits, &o->waits);
+    write_request_free(newest);
     map_set(&w->statuses, key, o);
     return true;
 }
@@ -225,14 +229,15 @@ void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, c
     w->o.sink->post(w->o.sink->arg, &ev);
 }
 
-/* Gives the order up; whoever waits for its outcome is told. */
-static void refuse(struct writer *w, struct order *o, const char *why, enum gang_outcome outcome)
+/* Gives the request up, and reports that to the one who waits for its outcome. */
+static void refuse(struct writer *w, struct write_request *o, const char *why,
+                   enum gang_outcome outcome)
 {
     api_metrics_count(w->o.metrics, "api_dropped_total", "queue", w->lanes[lane_of(o)].name);
     if (o->kind == GANG_BIND || o->kind == GANG_READ_POD)
         writer_post(w, o->kind == GANG_BIND ? GANG_EV_BIND_DONE : GANG_EV_POD_READ, o->uid, o->node,
                     why, outcome);
-    order_free(o);
+    write_request_free(o);
 }
 
 /*
@@ -244,14 +249,15 @@ static bool is_name(const char *s)
     return *s && *s != '.' && strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-.") == strlen(s);
 }
 
-static bool make_room(struct writer *w, struct order *o)
+static bool make_room(struct writer *w, struct write_request *o)
 {
     struct lane *lane = &w->lanes[lane_of(o)];
     if (lane->queue.n < lane->room)
         return true;
     bool words = o->kind == GANG_EVENT || o->kind == GANG_STATUS || o->kind == GANG_PATCH_CONDITION;
-    struct order *other = lane_order(words ? fair_longest_first(&lane->queue, o->ns)
-                                           : fair_longest_last(&lane->queue, o->ns));
+    struct write_request *other =
+        lane_request(words ? fair_queue_longest_first(&lane->queue, o->ns)
+                           : fair_queue_longest_last(&lane->queue, o->ns));
     if (!words && strcmp(other->ns, o->ns) == 0)
         return false; /* what came before it goes before it */
     dequeue(w, lane, other);
@@ -259,7 +265,7 @@ static bool make_room(struct writer *w, struct order *o)
     return true;
 }
 
-void writer_take(struct writer *w, struct order *o)
+void writer_take(struct writer *w, struct write_request *o)
 {
     if (!is_name(o->ns) || !is_name(o->name)) {
         refuse(w, o, "namespace or name is not a Kubernetes name", OUTCOME_REFUSED);

@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "k8s/decode/decode.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/write/ungate.h"
 #include "k8s/write/write_internal.h"
 
@@ -15,7 +15,7 @@
 #define WRITE_TIMEOUT (10 * USEC_PER_SEC)
 #define POD_MAX_BODY  ((size_t)4 << 20)
 
-static void put_pod_path(struct buf *b, const struct order *o, const char *subresource)
+static void put_pod_path(struct buf *b, const struct write_request *o, const char *subresource)
 {
     buf_puts(b, "/api/v1/namespaces/");
     client_escape(b, o->ns);
@@ -36,19 +36,19 @@ static enum gang_outcome outcome_of(const struct client_reply *r)
     return OUTCOME_REFUSED;
 }
 
-static void bind_done(struct flight *f, const struct client_reply *reply)
+static void bind_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     struct err err = {.text = ""};
     enum gang_outcome outcome = outcome_of(reply);
     if (outcome != OUTCOME_OK)
         client_reply_error(reply, &err);
-    writer_post(f->writer, GANG_EV_BIND_DONE, f->order->uid, f->order->node, err.text, outcome);
-    flight_end(f);
+    writer_post(f->writer, GANG_EV_BIND_DONE, f->request->uid, f->request->node, err.text, outcome);
+    in_flight_end(f);
 }
 
-void bind_send(struct flight *f)
+void bind_send(struct in_flight_write *f)
 {
-    const struct order *o = f->order;
+    const struct write_request *o = f->request;
     MUST(*o->uid && o->node && *o->node); /* without the UID it could bind another of its name */
     cleanup_buf struct buf path = BUF_INIT;
     put_pod_path(&path, o, "/binding");
@@ -61,37 +61,37 @@ void bind_send(struct flight *f)
         json_object_set_new(json_object_get(body, "metadata"), "annotations",
                             json_pack("{s:s}", GANG_COMMIT_MARK, o->uid));
     cleanup_free char *text = json_dumps(body, JSON_COMPACT);
-    flight_send(f,
-                &(struct client_request){.verb = "create",
-                                         .resource = "bindings",
-                                         .method = "POST",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/json",
-                                         .body = text,
-                                         .timeout = BIND_TIMEOUT},
-                bind_done);
+    in_flight_send(f,
+                   &(struct client_request){.verb = "create",
+                                            .resource = "bindings",
+                                            .method = "POST",
+                                            .path = buf_str(&path),
+                                            .content_type = "application/json",
+                                            .body = text,
+                                            .timeout = BIND_TIMEOUT},
+                   bind_done);
 }
 
-static void get_pod(struct flight *f,
-                    void (*done)(struct flight *f, const struct client_reply *reply))
+static void get_pod(struct in_flight_write *f,
+                    void (*done)(struct in_flight_write *f, const struct client_reply *reply))
 {
     cleanup_buf struct buf path = BUF_INIT;
-    put_pod_path(&path, f->order, "");
-    flight_send(f,
-                &(struct client_request){.verb = "get",
-                                         .resource = "pods",
-                                         .method = "GET",
-                                         .path = buf_str(&path),
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = POD_MAX_BODY},
-                done);
+    put_pod_path(&path, f->request, "");
+    in_flight_send(f,
+                   &(struct client_request){.verb = "get",
+                                            .resource = "pods",
+                                            .method = "GET",
+                                            .path = buf_str(&path),
+                                            .timeout = WRITE_TIMEOUT,
+                                            .max_body = POD_MAX_BODY},
+                   done);
 }
 
 /* ---- READ_POD ---- */
 
-static void read_done(struct flight *f, const struct client_reply *reply)
+static void read_done(struct in_flight_write *f, const struct client_reply *reply)
 {
-    struct order *o = f->order;
+    struct write_request *o = f->request;
     struct err err = {.text = ""};
     enum gang_outcome outcome = OUTCOME_UNBOUND;
     const char *node = NULL;
@@ -109,16 +109,16 @@ static void read_done(struct flight *f, const struct client_reply *reply)
     } else {
         client_reply_error(reply, &err);
         bool gone = !reply->error && reply->status == 404;
-        if (!gone && flight_retry(f, 4, 250 * USEC_PER_MSEC))
+        if (!gone && in_flight_retry(f, 4, 250 * USEC_PER_MSEC))
             return;
         outcome = gone ? OUTCOME_REFUSED : OUTCOME_UNCLEAR;
     }
     writer_post(f->writer, GANG_EV_POD_READ, o->uid, node && *node ? node : NULL, err.text,
                 outcome);
-    flight_end(f);
+    in_flight_end(f);
 }
 
-void read_send(struct flight *f)
+void read_send(struct in_flight_write *f)
 {
     get_pod(f, read_done);
 }
@@ -126,22 +126,24 @@ void read_send(struct flight *f)
 enum part { POD, POD_STATUS };
 
 /* The body names the UID, so that the server refuses it for another pod. */
-static void patch_pod(struct flight *f, enum part part, const char *content_type, const char *body,
-                      void (*done)(struct flight *f, const struct client_reply *reply))
+static void patch_pod(struct in_flight_write *f, enum part part, const char *content_type,
+                      const char *body,
+                      void (*done)(struct in_flight_write *f, const struct client_reply *reply))
 {
     bool status = part == POD_STATUS;
     cleanup_buf struct buf path = BUF_INIT;
-    put_pod_path(&path, f->order, status ? "/status?fieldManager=muster" : "?fieldManager=muster");
-    flight_send(f,
-                &(struct client_request){.verb = "patch",
-                                         .resource = status ? "pods/status" : "pods",
-                                         .method = "PATCH",
-                                         .path = buf_str(&path),
-                                         .content_type = content_type,
-                                         .body = body,
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = POD_MAX_BODY},
-                done);
+    put_pod_path(&path, f->request,
+                 status ? "/status?fieldManager=muster" : "?fieldManager=muster");
+    in_flight_send(f,
+                   &(struct client_request){.verb = "patch",
+                                            .resource = status ? "pods/status" : "pods",
+                                            .method = "PATCH",
+                                            .path = buf_str(&path),
+                                            .content_type = content_type,
+                                            .body = body,
+                                            .timeout = WRITE_TIMEOUT,
+                                            .max_body = POD_MAX_BODY},
+                   done);
 }
 
 /* ---- NOMINATE ---- */
@@ -159,40 +161,42 @@ static void note_pod_status(struct writer *w, const struct client_reply *reply)
     w->pod_status_forbidden = true;
 }
 
-static bool try_again(struct flight *f, const struct client_reply *reply)
+static bool try_again(struct in_flight_write *f, const struct client_reply *reply)
 {
     return !client_ok(reply) && client_reply_is_temporary(reply) &&
-           flight_retry(f, 4, 200 * USEC_PER_MSEC);
+           in_flight_retry(f, 4, 200 * USEC_PER_MSEC);
 }
 
-static void nominate_done(struct flight *f, const struct client_reply *reply)
+static void nominate_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (try_again(f, reply))
         return;
     note_pod_status(f->writer, reply);
     /* Gone or created anew: nothing to nominate. What was lost otherwise the core asks for again,
      * if it was to wake the pod. */
-    flight_end(f);
+    in_flight_end(f);
 }
 
-static void send_nomination(struct flight *f,
-                            void (*done)(struct flight *f, const struct client_reply *reply))
+static void send_nomination(struct in_flight_write *f,
+                            void (*done)(struct in_flight_write *f,
+                                         const struct client_reply *reply))
 {
-    const struct order *o = f->order;
+    const struct write_request *o = f->request;
     cleanup_json json_t *body = json_pack("{s:{s:s}, s:{s:s?}}", "metadata", "uid", o->uid,
                                           "status", "nominatedNodeName", o->node);
     cleanup_free char *text = json_dumps(body, JSON_COMPACT);
     patch_pod(f, POD_STATUS, "application/merge-patch+json", text, done);
 }
 
-void nominate_send(struct flight *f)
+void nominate_send(struct in_flight_write *f)
 {
     send_nomination(f, nominate_done);
 }
 
 /* ---- UNGATE ---- */
 
-static void ungate_failed(struct writer *w, const struct order *o, const struct client_reply *reply)
+static void ungate_failed(struct writer *w, const struct write_request *o,
+                          const struct client_reply *reply)
 {
     struct err err;
     if (!reply->error && (reply->status == 404 || reply->status == 409))
@@ -211,26 +215,26 @@ static void ungate_failed(struct writer *w, const struct order *o, const struct 
 }
 
 /* The core asks again until the watch shows that it is done. */
-static void ungate_done(struct flight *f, const struct client_reply *reply)
+static void ungate_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (try_again(f, reply))
         return;
     if (!client_ok(reply))
-        ungate_failed(f->writer, f->order, reply);
+        ungate_failed(f->writer, f->request, reply);
     else
         f->writer->ungate_forbidden = false;
-    flight_end(f);
+    in_flight_end(f);
 }
 
 /* The list is merged by name: gates of others stay, whatever comes and goes meanwhile. */
-static void take_gate_off(struct flight *f)
+static void take_gate_off(struct in_flight_write *f)
 {
-    cleanup_free char *text = ungate_patch(f->order->uid);
+    cleanup_free char *text = ungate_patch(f->request->uid);
     patch_pod(f, POD, "application/strategic-merge-patch+json", text, ungate_done);
 }
 
 /* The nomination is a hint: without it the pod is let go all the same. */
-static void ungate_nominated(struct flight *f, const struct client_reply *reply)
+static void ungate_nominated(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (try_again(f, reply))
         return;
@@ -240,9 +244,9 @@ static void ungate_nominated(struct flight *f, const struct client_reply *reply)
     take_gate_off(f);
 }
 
-void ungate_send(struct flight *f)
+void ungate_send(struct in_flight_write *f)
 {
-    if (f->order->nominates && !f->nominated)
+    if (f->request->nominates && !f->nominated)
         send_nomination(f, ungate_nominated);
     else
         take_gate_off(f);
@@ -254,7 +258,8 @@ void ungate_send(struct flight *f)
 #define EVICT_TRIES 40
 #define EVICT_FIRST USEC_PER_SEC
 
-static void evict_failed(struct writer *w, const struct order *o, const struct client_reply *reply)
+static void evict_failed(struct writer *w, const struct write_request *o,
+                         const struct client_reply *reply)
 {
     struct err err;
     client_reply_error(reply, &err);
@@ -269,21 +274,21 @@ static void evict_failed(struct writer *w, const struct order *o, const struct c
                 "error", err.text, NULL);
 }
 
-static void evict_done(struct flight *f, const struct client_reply *reply)
+static void evict_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     /* A disruption budget that forbids it for now is a 429. */
-    if (client_reply_is_temporary(reply) && flight_retry(f, EVICT_TRIES, EVICT_FIRST))
+    if (client_reply_is_temporary(reply) && in_flight_retry(f, EVICT_TRIES, EVICT_FIRST))
         return;
     /* 404: it is gone; 409: another pod has its name. */
     bool gone = !reply->error && (reply->status == 404 || reply->status == 409);
     if (!client_ok(reply) && !gone)
-        evict_failed(f->writer, f->order, reply);
-    flight_end(f);
+        evict_failed(f->writer, f->request, reply);
+    in_flight_end(f);
 }
 
-void evict_send(struct flight *f)
+void evict_send(struct in_flight_write *f)
 {
-    const struct order *o = f->order;
+    const struct write_request *o = f->request;
     cleanup_buf struct buf path = BUF_INIT;
     put_pod_path(&path, o, "/eviction");
     cleanup_json json_t *body =
@@ -291,18 +296,18 @@ void evict_send(struct flight *f)
                   "Eviction", "metadata", "namespace", o->ns, "name", o->name, "deleteOptions",
                   "preconditions", "uid", o->uid);
     cleanup_free char *text = json_dumps(body, JSON_COMPACT);
-    flight_send(f,
-                &(struct client_request){.verb = "create",
-                                         .resource = "evictions",
-                                         .method = "POST",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/json",
-                                         .body = text,
-                                         .timeout = WRITE_TIMEOUT},
-                evict_done);
+    in_flight_send(f,
+                   &(struct client_request){.verb = "create",
+                                            .resource = "evictions",
+                                            .method = "POST",
+                                            .path = buf_str(&path),
+                                            .content_type = "application/json",
+                                            .body = text,
+                                            .timeout = WRITE_TIMEOUT},
+                   evict_done);
 }
 
-/* ---- TELL ---- */
+/* ---- PATCH_CONDITION ---- */
 
 /*
  * kube-scheduler writes the condition PodScheduled when it has tried the pod, and not again before
@@ -312,7 +317,7 @@ void evict_send(struct flight *f)
  * one without gates that has changed since the words were found: that makes kube-scheduler try it
  * again, and what it says then is newer.
  */
-static json_t *told(const json_t *pod, const struct order *o)
+static json_t *condition_patch(const json_t *pod, const struct write_request *o)
 {
     const char *version = field_peek(pod, "metadata", "resourceVersion", NULL);
     bool gated =
@@ -339,43 +344,43 @@ static json_t *told(const json_t *pod, const struct order *o)
 }
 
 /* Newer words for the pod go in its place. */
-static bool tell_again(struct flight *f, const struct client_reply *reply)
+static bool condition_again(struct in_flight_write *f, const struct client_reply *reply)
 {
-    return !map_get(&f->writer->untold, f->order->uid) && try_again(f, reply);
+    return !map_get(&f->writer->waiting_conditions, f->request->uid) && try_again(f, reply);
 }
 
-static void tell_done(struct flight *f, const struct client_reply *reply)
+static void condition_done(struct in_flight_write *f, const struct client_reply *reply)
 {
-    if (tell_again(f, reply))
+    if (condition_again(f, reply))
         return;
     if (!reply->error && reply->status == 409 && !f->conflicted) {
         f->conflicted = true; /* it may be a label, or a newer word */
-        tell_send(f);
+        condition_send(f);
         return;
     }
     note_pod_status(f->writer, reply);
-    flight_end(f);
+    in_flight_end(f);
 }
 
-static void tell_read(struct flight *f, const struct client_reply *reply)
+static void condition_read(struct in_flight_write *f, const struct client_reply *reply)
 {
-    const struct order *o = f->order;
-    if (tell_again(f, reply))
+    const struct write_request *o = f->request;
+    if (condition_again(f, reply))
         return;
     cleanup_json json_t *pod =
         client_ok(reply) ? json_loadb(reply->body, reply->len, 0, NULL) : NULL;
     bool waits = pod && str_eq(field_peek(pod, "metadata", "uid", NULL), o->uid) &&
                  !field_peek(pod, "spec", "nodeName", NULL);
-    cleanup_json json_t *patch = waits ? told(pod, o) : NULL;
+    cleanup_json json_t *patch = waits ? condition_patch(pod, o) : NULL;
     if (!patch) {
-        flight_end(f);
+        in_flight_end(f);
         return;
     }
     cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
-    patch_pod(f, POD_STATUS, "application/strategic-merge-patch+json", text, tell_done);
+    patch_pod(f, POD_STATUS, "application/strategic-merge-patch+json", text, condition_done);
 }
 
-void tell_send(struct flight *f)
+void condition_send(struct in_flight_write *f)
 {
-    get_pod(f, tell_read);
+    get_pod(f, condition_read);
 }

@@ -8,8 +8,8 @@
 #include <limits.h>
 
 #include "base/log.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/json_form.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/kube_json.h"
 #include "k8s/write/write_internal.h"
 
 #define WRITE_TIMEOUT  (10 * USEC_PER_SEC)
@@ -18,7 +18,7 @@
 #define RETRY_FIRST    (200 * USEC_PER_MSEC)
 
 static void put_group_path(struct buf *b, const struct podgroups_served *served,
-                           const struct order *o, bool status)
+                           const struct write_request *o, bool status)
 {
     buf_printf(b, "/apis/%s/%s/namespaces/", served->dialect->api_group, served->version);
     client_escape(b, o->ns);
@@ -30,11 +30,11 @@ static void put_group_path(struct buf *b, const struct podgroups_served *served,
         buf_puts(b, "?fieldManager=muster");
 }
 
-static void give_up(struct flight *f, const struct client_reply *reply)
+static void give_up(struct in_flight_write *f, const struct client_reply *reply)
 {
     struct err err;
     client_reply_error(reply, &err);
-    cleanup_free char *key = podgroups_key(&f->order->ref);
+    cleanup_free char *key = podgroups_key(&f->request->ref);
     bool forbidden = !reply->error && reply->status == 403;
     if (forbidden && f->writer->status_forbidden)
         return;
@@ -43,14 +43,14 @@ static void give_up(struct flight *f, const struct client_reply *reply)
                 NULL);
 }
 
-static void take_reply(struct flight *f, const struct client_reply *reply)
+static void take_reply(struct in_flight_write *f, const struct client_reply *reply)
 {
-    cleanup_json json_t *object = json_form_whole(reply->body, reply->len);
+    cleanup_json json_t *object = kube_json_whole(reply->body, reply->len);
     if (!object)
         return;
     if (f->sent)
-        podgroups_wrote(f->writer->o.groups, &f->order->ref, f->sent, object, usec_now());
-    podgroups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
+        podgroups_wrote(f->writer->o.groups, &f->request->ref, f->sent, object, usec_now());
+    podgroups_written(f->writer->o.groups, &f->request->ref, object, usec_now());
 }
 
 /* Who, other than us, has set that field of the status last. */
@@ -74,71 +74,71 @@ static const char *manager_of(const json_t *object, const char *field)
 }
 
 /* What is left of the status goes on its way. */
-static void contested_done(struct flight *f, const struct client_reply *reply)
+static void contested_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     cleanup_json json_t *object =
-        client_ok(reply) ? json_form_whole(reply->body, reply->len) : NULL;
+        client_ok(reply) ? kube_json_whole(reply->body, reply->len) : NULL;
     const char *manager = manager_of(object, f->contested);
-    cleanup_free char *key = podgroups_key(&f->order->ref);
+    cleanup_free char *key = podgroups_key(&f->request->ref);
     log_warning("another writer keeps changing the status of a PodGroup; it is left to it for "
                 "ten minutes",
                 "podgroup", key, "field", f->contested, "writer", manager ? manager : "unknown",
                 NULL);
     if (object)
-        podgroups_written(f->writer->o.groups, &f->order->ref, object, usec_now());
+        podgroups_written(f->writer->o.groups, &f->request->ref, object, usec_now());
     status_send(f);
 }
 
-static void reread_done(struct flight *f, const struct client_reply *reply)
+static void reread_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     if (client_ok(reply))
         take_reply(f, reply);
     bool again = client_ok(reply) || client_reply_is_temporary(reply);
     int tries = client_reply_is_temporary(reply) ? INT_MAX : TRIES; /* an outage ends some time */
-    if (again && flight_retry(f, tries, RETRY_FIRST / 10))
+    if (again && in_flight_retry(f, tries, RETRY_FIRST / 10))
         return;
     if (reply->error || reply->status != 404)
         give_up(f, reply);
-    flight_end(f);
+    in_flight_end(f);
 }
 
-static void read_group(struct flight *f, const struct podgroups_served *served,
-                       void (*done)(struct flight *f, const struct client_reply *reply))
+static void read_group(struct in_flight_write *f, const struct podgroups_served *served,
+                       void (*done)(struct in_flight_write *f, const struct client_reply *reply))
 {
     cleanup_buf struct buf path = BUF_INIT;
-    put_group_path(&path, served, f->order, /* status= */ false);
-    flight_send(f,
-                &(struct client_request){.verb = "get",
-                                         .resource = "podgroups",
-                                         .method = "GET",
-                                         .path = buf_str(&path),
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = GROUP_MAX_BODY},
-                done);
+    put_group_path(&path, served, f->request, /* status= */ false);
+    in_flight_send(f,
+                   &(struct client_request){.verb = "get",
+                                            .resource = "podgroups",
+                                            .method = "GET",
+                                            .path = buf_str(&path),
+                                            .timeout = WRITE_TIMEOUT,
+                                            .max_body = GROUP_MAX_BODY},
+                   done);
 }
 
-static void patch_done(struct flight *f, const struct client_reply *reply)
+static void patch_done(struct in_flight_write *f, const struct client_reply *reply)
 {
     const struct podgroups_served *served =
-        podgroups_served(f->writer->o.groups, f->order->api_group);
+        podgroups_served(f->writer->o.groups, f->request->api_group);
     if (client_ok(reply)) {
         take_reply(f, reply);
     } else if (!reply->error && reply->status == 409 && served) {
         json_decref(STEAL(f->sent)); /* it was not */
         read_group(f, served, reread_done);
         return;
-    } else if (client_reply_is_temporary(reply) && flight_retry(f, INT_MAX, RETRY_FIRST)) {
+    } else if (client_reply_is_temporary(reply) && in_flight_retry(f, INT_MAX, RETRY_FIRST)) {
         return;
     } else if (reply->error || reply->status != 404) {
         give_up(f, reply);
     }
-    flight_end(f);
+    in_flight_end(f);
 }
 
 /* The patch to send; NULL: there is nothing to write. */
-static json_t *status_patch(struct flight *f, const struct podgroups_served *served)
+static json_t *status_patch(struct in_flight_write *f, const struct podgroups_served *served)
 {
-    const struct order *o = f->order;
+    const struct write_request *o = f->request;
     struct podgroups *groups = f->writer->o.groups;
     usec_t now = usec_now();
     const json_t *seen = podgroups_seen(groups, &o->ref, now);
@@ -161,13 +161,13 @@ static json_t *status_patch(struct flight *f, const struct podgroups_served *ser
     return patch;
 }
 
-void status_send(struct flight *f)
+void status_send(struct in_flight_write *f)
 {
-    const struct order *o = f->order;
+    const struct write_request *o = f->request;
     const struct podgroups_served *served = podgroups_served(f->writer->o.groups, o->api_group);
     cleanup_json json_t *patch = status_patch(f, served);
     if (!patch) {
-        flight_end(f);
+        in_flight_end(f);
         return;
     }
     if (f->contested[0]) {
@@ -179,14 +179,14 @@ void status_send(struct flight *f)
     cleanup_free char *text = json_dumps(patch, JSON_COMPACT);
     cleanup_buf struct buf path = BUF_INIT;
     put_group_path(&path, served, o, /* status= */ true);
-    flight_send(f,
-                &(struct client_request){.verb = "patch",
-                                         .resource = "podgroups",
-                                         .method = "PATCH",
-                                         .path = buf_str(&path),
-                                         .content_type = "application/merge-patch+json",
-                                         .body = text,
-                                         .timeout = WRITE_TIMEOUT,
-                                         .max_body = GROUP_MAX_BODY},
-                patch_done);
+    in_flight_send(f,
+                   &(struct client_request){.verb = "patch",
+                                            .resource = "podgroups",
+                                            .method = "PATCH",
+                                            .path = buf_str(&path),
+                                            .content_type = "application/merge-patch+json",
+                                            .body = text,
+                                            .timeout = WRITE_TIMEOUT,
+                                            .max_body = GROUP_MAX_BODY},
+                   patch_done);
 }

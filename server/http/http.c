@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "base/must.h"
 #include "config/config.h"
-#include "server/http/http_inner.h"
+#include "server/http/http_internal.h"
 
 /* A burst of a whole gang's bind calls arrives at once; the system lowers this to somaxconn. */
 #define LISTEN_BACKLOG 4096
@@ -57,7 +57,7 @@ static size_t declared_length(struct MHD_Connection *c)
 }
 
 /* 0, or the status to answer with. */
-static int judge_headers(const struct http_inner *in, const char *method)
+static int judge_headers(const struct http_internal *in, const char *method)
 {
     const struct http_request *r = &in->request;
     if (!r->route)
@@ -73,7 +73,7 @@ static int judge_headers(const struct http_inner *in, const char *method)
     return 0;
 }
 
-static void put_error_text(struct http_inner *in)
+static void put_error_text(struct http_internal *in)
 {
     const struct http *h = in->http;
     struct buf *body = &in->request.reply;
@@ -106,7 +106,7 @@ static void put_error_text(struct http_inner *in)
 
 /* The reply's bytes stay where they are: the library is done with them before it says that the
  * request is completed. What it allocates here (the response, its headers) is its own. */
-static void queue(struct http_inner *in, int status, const char *type, const char *allow)
+static void queue(struct http_internal *in, int status, const char *type, const char *allow)
 {
     const struct buf *reply = &in->request.reply;
     struct MHD_Response *response =
@@ -144,7 +144,7 @@ void http_answer(struct http_request *r, int status, const char *content_type)
     queue(r->inner, status, content_type, NULL);
 }
 
-static void answer_decided(struct http_inner *in)
+static void answer_decided(struct http_internal *in)
 {
     struct http *h = in->http;
     const struct http_route *route = in->request.route;
@@ -225,10 +225,10 @@ const char *http_peer(const struct http_request *r, char out[HTTP_PEER])
 
 /* ---- the library's callbacks ---- */
 
-static struct http_inner *begin_request(struct http *h, struct MHD_Connection *c, const char *path,
-                                        const char *method)
+static struct http_internal *begin_request(struct http *h, struct MHD_Connection *c,
+                                           const char *path, const char *method)
 {
-    struct http_inner *in = xcalloc(1, sizeof *in);
+    struct http_internal *in = xcalloc(1, sizeof *in);
     in->http = h;
     in->mhd = c;
     in->conn = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
@@ -242,7 +242,7 @@ static struct http_inner *begin_request(struct http *h, struct MHD_Connection *c
     return in;
 }
 
-static void free_request(struct http_inner *in)
+static void free_request(struct http_internal *in)
 {
     struct http_request *r = &in->request;
     if (r->user && r->free_user)
@@ -253,7 +253,7 @@ static void free_request(struct http_inner *in)
     free(in);
 }
 
-static void drop_body(struct http_inner *in)
+static void drop_body(struct http_internal *in)
 {
     atomic_fetch_sub(&in->http->body_bytes, in->counted);
     in->counted = 0;
@@ -261,7 +261,7 @@ static void drop_body(struct http_inner *in)
 }
 
 /* Whether there is room for n more bytes of this body beside all others. */
-static bool count_body(struct http_inner *in, size_t n)
+static bool count_body(struct http_internal *in, size_t n)
 {
     struct http *h = in->http;
     atomic_fetch_add(&h->body_bytes, n);
@@ -270,7 +270,7 @@ static bool count_body(struct http_inner *in, size_t n)
 }
 
 /* What was decided against is read to its end and forgotten: the reply must wait for it. */
-static void take_body(struct http_inner *in, const char *data, size_t n)
+static void take_body(struct http_internal *in, const char *data, size_t n)
 {
     const struct http *h = in->http;
     struct http_request *r = &in->request;
@@ -293,7 +293,7 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *c, const cha
                                   size_t *n, void **request)
 {
     struct http *h = cls;
-    struct http_inner *in = *request;
+    struct http_internal *in = *request;
     (void)version;
     if (!in) {
         in = *request = begin_request(h, c, path, method);
@@ -324,7 +324,7 @@ static void on_completed(void *cls, struct MHD_Connection *c, void **request,
                          enum MHD_RequestTerminationCode code)
 {
     struct http *h = cls;
-    struct http_inner *in = *request;
+    struct http_internal *in = *request;
     (void)c;
     (void)code; /* no proof of delivery, either way */
     if (!in)

@@ -78,7 +78,7 @@ struct http_request {
     int64_t whole;    /* nanoseconds: when it was */
     void *user;       /* the handler's own */
     void (*free_user)(void *user);
-    struct http_inner *inner;
+    struct http_internal *inner;
 };
 
 struct http *http_open(const struct http_options *options, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <sys/socket.h>
 
-#include "server/http/http_inner.h"
+#include "server/http/http_internal.h"
 
 void conns_init(struct conns *c, usec_t request_timeout, size_t limit)
 {

@@ -11,11 +11,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "server/loop/calls.h"
+#include "server/loop/call_table.h"
 #include "server/loop/core_config.h"
-#include "server/loop/queries.h"
+#include "server/loop/ops_queries.h"
 #include "server/views/history.h"
-#include "server/views/violations.h"
+#include "server/views/invariant_log.h"
 
 /* At most so much mail goes into one step, so that a first list of 50,000 pods does not keep calls
  * and health checks waiting. */
@@ -40,11 +40,11 @@ struct loop {
 
     pthread_mutex_t turn; /* never waited for but by the core thread */
 
-    /* owned by whoever has the turn */
+    /* owned by the thread that has the turn */
     bool open;           /* others than the core thread may take turns */
     usec_t sleeps_until; /* what the core thread knows of */
     struct gang_core *core;
-    struct calls *calls;
+    struct call_table *calls;
     struct cluster *cluster;
     struct http *verbs, *ops;
     struct metrics *metrics;
@@ -54,8 +54,9 @@ struct loop {
     struct mail *pending;      /* taken from the box, not yet looked at */
     struct gang_event *events;
     size_t n_events, events_cap;
-    struct query_line queries;
-    struct call *answered, **answered_end; /* to be sent when the step's effects are carried out */
+    struct ops_query_queue queries;
+    struct extender_call *answered,
+        **answered_end; /* to be sent when the step's effects are carried out */
     usec_t next_sweep;
     usec_t called; /* when the last call of kube-scheduler came */
     int64_t bound; /* when the last Binding of this step was answered, in nanoseconds; 0: none */
@@ -95,9 +96,9 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
         return loop_free(l);
     }
     l->box = mailbox_new(err);
-    l->calls = l->box ? calls_new(err) : NULL;
+    l->calls = l->box ? call_table_new(err) : NULL;
     if (!l->calls || add_fd(l, mailbox_fd(l->box), err) < 0 ||
-        add_fd(l, calls_fd(l->calls), err) < 0)
+        add_fd(l, call_table_fd(l->calls), err) < 0)
         return loop_free(l);
     return l;
 }
@@ -107,7 +108,7 @@ struct loop *loop_free(struct loop *l)
     if (!l)
         return NULL;
     mailbox_free(l->box);
-    calls_free(l->calls);
+    call_table_free(l->calls);
     gang_core_free(l->core);
     history_free(l->history);
     if (l->epoll_fd >= 0)
@@ -206,10 +207,10 @@ static void add_kind(struct loop *l, enum gang_event_kind kind)
     *add_event(l) = (struct gang_event){.kind = kind};
 }
 
-static void enter(struct loop *l, struct call *call, usec_t now)
+static void enter(struct loop *l, struct extender_call *call, usec_t now)
 {
     l->called = now;
-    calls_enter(l->calls, call, now, add_event(l));
+    call_table_enter(l->calls, call, now, add_event(l));
 }
 
 static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
@@ -224,10 +225,10 @@ static void take_one(struct loop *l, struct loop_mail *m, usec_t now)
         break;
     }
     case LOOP_CALL:
-        enter(l, CONTAINER_OF(m, struct call, mail), now);
+        enter(l, CONTAINER_OF(m, struct extender_call, mail), now);
         break;
     case LOOP_QUERY:
-        query_wait(&l->queries, CONTAINER_OF(m, struct query, mail));
+        ops_query_wait(&l->queries, CONTAINER_OF(m, struct ops_query, mail));
         break;
     case LOOP_STOP:
         l->stop = true;
@@ -263,7 +264,7 @@ static bool drop_fresh(struct loop *l, uint64_t id)
         gang_event_done(ev);
         memmove(ev, ev + 1, (l->n_events - i - 1) * sizeof *ev);
         l->n_events--;
-        call_refuse(calls_take(l->calls, id), "the caller has gone");
+        extender_call_refuse(call_table_take(l->calls, id), "the caller has gone");
         return true;
     }
     return false;
@@ -275,7 +276,7 @@ static void take_closed(struct loop *l)
     struct gang_event closed[64];
     size_t n;
     do {
-        n = calls_closed(l->calls, closed, ARRAY_SIZE(closed));
+        n = call_table_closed(l->calls, closed, ARRAY_SIZE(closed));
         for (size_t i = 0; i < n; i++)
             if (!drop_fresh(l, closed[i].id))
                 *add_event(l) = closed[i];
@@ -284,12 +285,12 @@ static void take_closed(struct loop *l)
 
 static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
 {
-    uint64_t id = call_reply_id(e);
+    uint64_t id = extender_call_reply_id(e);
     if (id == 0 || id & CLUSTER_CALL) {
         l->cluster->ops->apply(l->cluster, now, e);
         return;
     }
-    struct call *call = calls_answer(l->calls, e, now);
+    struct extender_call *call = call_table_answer(l->calls, e, now);
     if (call) {
         /* Who came in this very step, or is refused, has not waited for a Binding. */
         if (l->bound && e->kind == GANG_REPLY_BIND && !*e->bind_reply.error && call->taken < now)
@@ -303,9 +304,9 @@ static void carry_out(struct loop *l, const struct gang_effect *e, usec_t now)
 /* Only now: an answered call's strings may be borrowed by the effects behind it. */
 static void send_answered(struct loop *l)
 {
-    for (struct call *call = l->answered, *next; call; call = next) {
+    for (struct extender_call *call = l->answered, *next; call; call = next) {
         next = call->next;
-        call_send(call);
+        extender_call_send(call);
     }
     l->answered = NULL;
     l->answered_end = &l->answered;
@@ -321,7 +322,7 @@ static void step(struct loop *l, usec_t now)
     usec_t before = usec_now();
     const struct gang_effect *effects = gang_step(l->core, now, l->events, l->n_events, &n);
     metrics_step(l->metrics, usec_now() - before);
-    violations_log(l->core, &l->violations);
+    invariant_log(l->core, &l->violations);
     if (l->recorder)
         recorder_effects(l->recorder, effects, n);
     history_effects(l->history, now, wall, l->core, effects, n);
@@ -338,13 +339,13 @@ static void step(struct loop *l, usec_t now)
 
 static void answer_queries(struct loop *l)
 {
-    struct query_view view = {.core = l->core,
-                              .cluster = l->cluster,
-                              .history = l->history,
-                              .metrics = l->metrics,
-                              .verbs = l->verbs,
-                              .ops = l->ops};
-    query_turn(&l->queries, &view, usec_now() - l->called < CALLS_GO_ON);
+    struct ops_query_context view = {.core = l->core,
+                                     .cluster = l->cluster,
+                                     .history = l->history,
+                                     .metrics = l->metrics,
+                                     .verbs = l->verbs,
+                                     .ops = l->ops};
+    ops_query_turn(&l->queries, &view, usec_now() - l->called < CALLS_GO_ON);
 }
 
 static void take_signals(struct loop *l)
@@ -378,7 +379,7 @@ static usec_t earlier(usec_t a, usec_t b)
 static usec_t next_due(const struct loop *l)
 {
     usec_t next = earlier(gang_core_next(l->core), l->cluster->ops->next(l->cluster));
-    next = earlier(next, query_next(&l->queries));
+    next = earlier(next, ops_query_next(&l->queries));
     return l->pending ? 0 : earlier(next, l->next_sweep);
 }
 
@@ -446,21 +447,22 @@ static bool catch_up(struct loop *l)
     return !l->pending && !l->stop;
 }
 
-/* In steps of their own: a step may free what the call borrows from the core, see call_prepare().
+/* In steps of their own: a step may free what the call borrows from the core, see
+ * extender_call_prepare().
  */
-static void serve(struct loop *l, struct call *call)
+static void serve(struct loop *l, struct extender_call *call)
 {
     usec_t now = usec_now();
-    if (!call_prepare(call, l->core))
+    if (!extender_call_prepare(call, l->core))
         return;
     enter(l, call, now);
     take_closed(l);
     if (l->n_events > 0)
         step(l, now);
-    calls_settle(l->calls, call);
+    call_table_settle(l->calls, call);
 }
 
-bool loop_serve(struct loop *l, struct call *call)
+bool loop_serve(struct loop *l, struct extender_call *call)
 {
     if (!try_turn(l))
         return false;
@@ -482,9 +484,9 @@ static void refuse_mail(struct loop *l)
     struct loop_mail *m;
     while ((m = next_mail(l)) != NULL) {
         if (m->kind == LOOP_CALL) {
-            call_refuse(CONTAINER_OF(m, struct call, mail), "muster is stopping");
+            extender_call_refuse(CONTAINER_OF(m, struct extender_call, mail), "muster is stopping");
         } else if (m->kind == LOOP_QUERY) {
-            query_refuse(CONTAINER_OF(m, struct query, mail), "muster is stopping");
+            ops_query_refuse(CONTAINER_OF(m, struct ops_query, mail), "muster is stopping");
         } else if (m->kind == LOOP_EVENT) {
             struct event_mail *em = CONTAINER_OF(m, struct event_mail, mail);
             gang_event_done(&em->event);
@@ -538,15 +540,15 @@ static void end(struct loop *l)
     if (l->verbs)
         http_refuse_deferring(l->verbs);
     usec_t now = usec_now();
-    size_t held = calls_count(l->calls);
+    size_t held = call_table_count(l->calls);
     take_mail(l, now, MAIL_PER_STEP);
     take_closed(l);
     add_kind(l, GANG_EV_STOP);
     step(l, now);
-    query_refuse_all(&l->queries, "muster is stopping");
-    struct call *left;
-    while ((left = calls_take(l->calls, 0)) != NULL)
-        call_refuse(left, "muster is stopping");
+    ops_query_refuse_all(&l->queries, "muster is stopping");
+    struct extender_call *left;
+    while ((left = call_table_take(l->calls, 0)) != NULL)
+        extender_call_refuse(left, "muster is stopping");
     if (held > 0)
         log_info("every held call was answered", "calls", log_int(held), NULL);
     drain(l);

@@ -33,7 +33,7 @@
 #include "server/views/metrics.h"
 
 struct loop;
-struct call;
+struct extender_call;
 
 struct loop *loop_new(const struct config *config, struct metrics *metrics, struct err *err);
 struct loop *loop_free(struct loop *loop);
@@ -41,7 +41,7 @@ struct loop *loop_free(struct loop *loop);
 void loop_post(struct loop *loop, struct loop_mail *mail);
 /* Takes a turn for a call that is not deferred yet; on its handler's thread. False: somebody else
  * has the turn, defer and post it. True: it was answered, or is deferred and held. */
-bool loop_serve(struct loop *loop, struct call *call);
+bool loop_serve(struct loop *loop, struct extender_call *call);
 struct cluster_sink loop_sink(struct loop *loop);
 /* Takes them over, to be closed by loop_run() or loop_abandon(). Either may be NULL. */
 void loop_attach(struct loop *loop, struct http *verbs, struct http *ops);

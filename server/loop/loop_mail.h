@@ -12,8 +12,8 @@
 
 enum loop_mail_kind {
     LOOP_EVENT, /* from the cluster */
-    LOOP_CALL,  /* a verb; see call.h */
-    LOOP_QUERY, /* a request to the ops listener that needs the core; see queries.h */
+    LOOP_CALL,  /* a verb; see extender_call.h */
+    LOOP_QUERY, /* a request to the ops listener that needs the core; see ops_queries.h */
     LOOP_STOP,
 };
 struct loop_mail {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/routes/ops_routes.h"
 
-#include "server/loop/queries.h"
-#include "server/views/views.h"
+#include "server/loop/ops_queries.h"
+#include "server/views/api_json.h"
 
 #define TEXT_TYPE "text/plain; charset=utf-8"
 
@@ -85,7 +85,7 @@ static char *parameter(struct http_request *r, const char *key)
 }
 
 /* The rest of the path: NS/NAME. */
-static bool gang_path(const char *rest, struct query *q)
+static bool gang_path(const char *rest, struct ops_query *q)
 {
     const char *slash = strchr(rest, '/');
     if (!slash || slash == rest || !slash[1] || strchr(slash + 1, '/'))
@@ -96,10 +96,10 @@ static bool gang_path(const char *rest, struct query *q)
 }
 
 /* ?limit=N&continue=TOKEN&gang=NS/NAME; returns what is wrong with them, or NULL. */
-static const char *list_parameters(struct http_request *r, struct query *q)
+static const char *list_parameters(struct http_request *r, struct ops_query *q)
 {
     bool events = q->kind == QUERY_EVENTS;
-    size_t most = events ? HISTORY_SIZE : VIEWS_PAGE;
+    size_t most = events ? HISTORY_SIZE : API_JSON_PAGE;
     const char *limit = http_query(r, "limit"), *gang = events ? http_query(r, "gang") : NULL;
     char *end = NULL;
     unsigned long n = limit && *limit >= '0' && *limit <= '9' ? strtoul(limit, &end, 10) : 0;
@@ -115,19 +115,19 @@ static const char *list_parameters(struct http_request *r, struct query *q)
 static void ask(void *arg, struct http_request *r)
 {
     const struct ops_context *o = arg;
-    struct query *q = query_new(r, (enum query_kind)r->route->tag);
+    struct ops_query *q = ops_query_new(r, (enum ops_query_kind)r->route->tag);
     bool scrape = q->kind == QUERY_METRICS;
     if (q->kind == QUERY_GANG && !gang_path(r->path + strlen(GANG_PATH), q)) {
-        query_fail(r, 404, "the path of a gang is " GANG_PATH "NAMESPACE/NAME");
+        ops_query_fail(r, 404, "the path of a gang is " GANG_PATH "NAMESPACE/NAME");
         return;
     }
     const char *wrong = scrape ? NULL : list_parameters(r, q);
     if (wrong) {
-        query_fail(r, 400, wrong);
+        ops_query_fail(r, 400, wrong);
         return;
     }
     if (http_waiting(r) >= OPS_QUERIES + (scrape ? OPS_SCRAPES : 0)) {
-        query_fail(r, 503, "too many questions at once: try again");
+        ops_query_fail(r, 503, "too many questions at once: try again");
         return;
     }
     if (!q->ns)
@@ -136,7 +136,7 @@ static void ask(void *arg, struct http_request *r)
     if (http_defer(r))
         loop_post(o->loop, &q->mail);
     else
-        query_fail(r, 503, "muster is stopping");
+        ops_query_fail(r, 503, "muster is stopping");
 }
 
 const struct http_route ops_routes[] = {

@@ -2,7 +2,7 @@
 /*
  * ops_routes.h - the ops listener's paths. Health, version and settings are answered on the
  * listener's thread, from what the loop has published. Metrics and the API are posted to the core
- * thread as a query (queries.h).
+ * thread as a query (ops_queries.h).
  */
 #ifndef MUSTER_SERVER_ROUTES_OPS_ROUTES_H
 #define MUSTER_SERVER_ROUTES_OPS_ROUTES_H

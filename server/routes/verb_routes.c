@@ -2,11 +2,11 @@
 #include "server/routes/verb_routes.h"
 
 #include "config/scheduler_config.h"
-#include "server/loop/call.h"
+#include "server/loop/extender_call.h"
 
 static void free_call(void *user)
 {
-    struct call *call = user;
+    struct extender_call *call = user;
     extender_args_done(&call->args);
     free(call);
 }
@@ -16,9 +16,10 @@ static enum extender_verb verb_of(const struct http_route *route)
     return (enum extender_verb)route->tag;
 }
 
-static struct call *call_new(const struct verb_context *context, struct http_request *r)
+static struct extender_call *extender_call_new(const struct verb_context *context,
+                                               struct http_request *r)
 {
-    struct call *call = xcalloc(1, sizeof *call);
+    struct extender_call *call = xcalloc(1, sizeof *call);
     call->mail.kind = LOOP_CALL;
     call->request = r;
     call->verb = verb_of(r->route);
@@ -32,15 +33,16 @@ static struct call *call_new(const struct verb_context *context, struct http_req
 static void handle(void *arg, struct http_request *r)
 {
     const struct verb_context *context = arg;
-    struct call *call = call_new(context, r);
-    if (!call_parse(call) || loop_serve(context->loop, call) || !call_decode(call))
+    struct extender_call *call = extender_call_new(context, r);
+    if (!extender_call_parse(call) || loop_serve(context->loop, call) ||
+        !extender_call_decode(call))
         return;
-    /* From the post on the request belongs to whoever has the turn. */
+    /* From the post on the request belongs to the thread that has the turn. */
     call->deferred = http_defer(r);
     if (call->deferred)
         loop_post(context->loop, &call->mail);
     else
-        call_refuse(call, "muster is stopping");
+        extender_call_refuse(call, "muster is stopping");
 }
 
 void verb_refused(void *arg, const struct http_route *route, int status)

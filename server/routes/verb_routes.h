@@ -2,8 +2,8 @@
 /*
  * verb_routes.h - the verbs' paths: filter, prioritize, preempt, bind, on the listener's threads.
  *
- * A request becomes a call (call.h) when it is whole, and is then the loop's: the thread takes a
- * turn for it where it can (loop_serve), and else posts it.
+ * A request becomes a call (extender_call.h) when it is whole, and is then the loop's: the thread
+ * takes a turn for it where it can (loop_serve), and else posts it.
  */
 #ifndef MUSTER_SERVER_ROUTES_VERB_ROUTES_H
 #define MUSTER_SERVER_ROUTES_VERB_ROUTES_H

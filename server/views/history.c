@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/views/history.h"
 
-#include "base/fair.h"
+#include "base/fair_queue.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "server/http/json_put.h"
@@ -11,7 +11,7 @@
 enum kind { IS_STATE, IS_EVENT, IS_EVICTED, IS_DELETED };
 
 struct entry {
-    struct fair_item kept;
+    struct fair_queue_item kept;
     enum kind kind;
     usec_t wall;
     struct gang_ref gang;  /* of an eviction empty when its gang is not known */
@@ -22,8 +22,9 @@ struct entry {
 };
 
 struct history {
-    struct fair entries; /* HISTORY_SIZE at most; of the namespace that has most the oldest goes */
-    struct map seen;     /* key of a gang -> state + 1 */
+    struct fair_queue
+        entries;     /* HISTORY_SIZE at most; of the namespace that has most the oldest goes */
+    struct map seen; /* key of a gang -> state + 1 */
     /* the log's bound: lines that may still be written, and when that was */
     double tokens;
     usec_t tokens_at;
@@ -33,19 +34,19 @@ struct history {
 struct history *history_new(void)
 {
     struct history *h = xcalloc(1, sizeof *h);
-    fair_init(&h->entries, /* turn= */ 1);
+    fair_queue_init(&h->entries, /* turn= */ 1);
     h->tokens = HISTORY_LOG_RATE;
     return h;
 }
 
-static struct entry *entry_of(struct fair_item *item)
+static struct entry *entry_of(struct fair_queue_item *item)
 {
     return CONTAINER_OF(item, struct entry, kept);
 }
 
 static void entry_free(struct history *h, struct entry *e)
 {
-    fair_remove(&h->entries, &e->kept);
+    fair_queue_remove(&h->entries, &e->kept);
     free(e->gang.api_group);
     free(e->gang.ns);
     free(e->gang.name);
@@ -60,8 +61,8 @@ struct history *history_free(struct history *h)
     if (!h)
         return NULL;
     while (h->entries.n > 0)
-        entry_free(h, entry_of(fair_oldest(&h->entries)));
-    fair_done(&h->entries);
+        entry_free(h, entry_of(fair_queue_oldest(&h->entries)));
+    fair_queue_done(&h->entries);
     map_done(&h->seen);
     free(h);
     return NULL;
@@ -76,14 +77,14 @@ static struct entry *add(struct history *h, enum kind kind, usec_t wall, const c
                          const char *ns, const char *name)
 {
     if (h->entries.n >= HISTORY_SIZE)
-        entry_free(h, entry_of(fair_longest_first(&h->entries, ns ? ns : "")));
+        entry_free(h, entry_of(fair_queue_longest_first(&h->entries, ns ? ns : "")));
     struct entry *e = xcalloc(1, sizeof *e);
     *e = (struct entry){
         .kind = kind,
         .wall = wall,
         .gang = {xstrdup_null(api_group), xstrdup_null(ns), xstrdup_null(name)},
     };
-    fair_push(&h->entries, ns ? ns : "", &e->kept);
+    fair_queue_push(&h->entries, ns ? ns : "", &e->kept);
     return e;
 }
 
@@ -240,7 +241,7 @@ static void put_entry(const struct entry *e, struct buf *out)
 
 static const struct entry *entry_in_queue(struct list *l)
 {
-    return entry_of(CONTAINER_OF(l, struct fair_item, in_queue));
+    return entry_of(CONTAINER_OF(l, struct fair_queue_item, in_queue));
 }
 
 void history_json(const struct history *h, const struct history_filter *filter, struct buf *out)

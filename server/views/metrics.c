@@ -268,7 +268,7 @@ static void write_core(const struct gang_core *core, struct buf *out)
 }
 
 /* The cells of docs/states.md: what came to gangs, by the state they were in. */
-static void write_happenings(const struct gang_core *core, struct buf *out)
+static void write_triggers(const struct gang_core *core, struct buf *out)
 {
     struct gang_stats s;
     gang_core_stats(core, &s);
@@ -388,7 +388,7 @@ void metrics_write(struct metrics *m, const struct gang_core *core, struct clust
 {
     write_calls(m, out);
     write_core(core, out);
-    write_happenings(core, out);
+    write_triggers(core, out);
     write_devices(core, out);
     write_listeners(verbs, ops, out);
     write_process(out);

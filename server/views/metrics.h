@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/usec.h"
-#include "server/extender/extender.h"
+#include "server/extender/extender_wire.h"
 
 struct gang_core;
 struct cluster;
@@ -42,7 +42,7 @@ struct histogram {
 /* Buckets are at first, first * 2, first * 4 …; see metrics.c. */
 void histogram_add(struct histogram *h, usec_t first, usec_t value);
 
-/* The last so many of something that takes microseconds, for exact quantiles. */
+/* The last durations of something, in microseconds, for exact quantiles. */
 #define METRIC_SAMPLES 2048
 struct samples {
     atomic_uint_fast32_t ns[METRIC_SAMPLES]; /* at most 4.29 s */

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "base/json_mend.h"
+#include "base/json_repair.h"
 
 static struct fake_request *fake_of(const struct http_request *r)
 {
@@ -29,7 +29,7 @@ void fake_request_body(struct fake_request *f, const char *data, size_t size)
     f->r.bytes = size;
     f->r.whole = nsec_now();
     buf_append(&f->sent, data, size);
-    json_mend_nul(f->sent.data, f->sent.len);
+    json_repair_nul(f->sent.data, f->sent.len);
 }
 
 void fake_request_free(struct fake_request *f)

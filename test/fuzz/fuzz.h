@@ -4,7 +4,7 @@
  *
  * A target is one file with LLVMFuzzerTestOneInput(): it takes any bytes, gives them to one part of
  * muster, and checks with HOLDS() what must be true of the outcome. libFuzzer calls it in the
- * preset `fuzz`; everywhere else play_corpus.c gives it the files of the corpus.
+ * preset `fuzz`; everywhere else run_corpus.c gives it the files of the corpus.
  *
  * A target needs no thread, no network and no clock: fuzz.c stands in for base/usec.c and
  * base/log.c at link time. The time is fuzz_time, which a target may move.

@@ -22,7 +22,7 @@ fuzz_targets() {
 
 fuzz_dictionary() {
 	case $1 in
-	object | extender | workload | watch | replies | selector) echo test/fuzz/dict/kubernetes.dict ;;
+	object | extender | workload | watch | api_replies | selector) echo test/fuzz/dict/kubernetes.dict ;;
 	config | scheduler_config | kubeconfig | scenario) echo test/fuzz/dict/settings.dict ;;
 	esac
 }

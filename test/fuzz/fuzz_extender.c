@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kube-scheduler's calls, through the code that serves them (server/routes/verb_routes.h), to the
- * core of the bed. An input is one call after the other, with a line "--" between them; the first
- * letter of each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in a
- * turn of their own, others are posted.
+ * core of the fixture. An input is one call after the other, with a line "--" between them; the
+ * first letter of each is the verb: f(ilter), p(rioritize), (pre)e(mpt), b(ind). Some are served in
+ * a turn of their own, others are posted.
  *
  * Every request is answered once, with JSON of that verb: filter and prioritize name only nodes
  * that were offered, and prioritize all of them.
@@ -12,35 +12,35 @@
 
 #include <strings.h>
 
-#include "server/loop/calls.h"
-#include "test/fuzz/bed.h"
+#include "server/loop/call_table.h"
+#include "test/fuzz/core_fixture.h"
 #include "test/fuzz/fake_http.h"
 
 #define MOST_CALLS 16
 
 struct loop {
-    struct bed *bed;
-    struct calls *calls;
+    struct core_fixture *fixture;
+    struct call_table *calls;
     struct fuzz_dice dice;
-    struct call *posted;
+    struct extender_call *posted;
 };
 
 static const char between[] = "\n--\n";
 
 /* ---- in place of server/loop/loop.c ---- */
 
-static void serve(struct loop *l, struct call *call)
+static void serve(struct loop *l, struct extender_call *call)
 {
     struct gang_event ev;
-    if (!call_prepare(call, l->bed->core))
+    if (!extender_call_prepare(call, l->fixture->core))
         return;
-    calls_enter(l->calls, call, l->bed->now, &ev);
-    bed_step(l->bed, &ev, 1);
+    call_table_enter(l->calls, call, l->fixture->now, &ev);
+    core_fixture_step(l->fixture, &ev, 1);
     if (!call->deferred)
-        calls_settle(l->calls, call);
+        call_table_settle(l->calls, call);
 }
 
-bool loop_serve(struct loop *l, struct call *call)
+bool loop_serve(struct loop *l, struct extender_call *call)
 {
     if (fuzz_roll(&l->dice, 4) == 0)
         return false;
@@ -51,7 +51,7 @@ bool loop_serve(struct loop *l, struct call *call)
 void loop_post(struct loop *l, struct loop_mail *mail)
 {
     HOLDS(mail->kind == LOOP_CALL, "another mail");
-    l->posted = CONTAINER_OF(mail, struct call, mail);
+    l->posted = CONTAINER_OF(mail, struct extender_call, mail);
 }
 
 /* ---- replies ---- */
@@ -59,11 +59,11 @@ void loop_post(struct loop *l, struct loop_mail *mail)
 static bool see_effect(void *arg, const struct gang_effect *e)
 {
     struct loop *l = arg;
-    if (call_reply_id(e) == 0)
+    if (extender_call_reply_id(e) == 0)
         return false;
-    struct call *call = calls_answer(l->calls, e, l->bed->now);
+    struct extender_call *call = call_table_answer(l->calls, e, l->fixture->now);
     HOLDS(call, "an answer without a call");
-    call_send(call);
+    extender_call_send(call);
     return true;
 }
 
@@ -175,7 +175,7 @@ static struct fake_request *call(struct verb_context *context, const char *data,
     struct fake_request *f = fake_request_new(route, route->path);
     fake_request_body(f, data + 1, size - 1);
     route->handle(context, &f->r);
-    struct call *posted = STEAL(l->posted);
+    struct extender_call *posted = STEAL(l->posted);
     if (posted)
         serve(l, posted);
     return f;
@@ -186,10 +186,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static struct metrics metrics;
     struct err err;
     fuzz_begin();
-    struct loop loop = {.bed = bed_new(), .calls = calls_new(&err)};
+    struct loop loop = {.fixture = core_fixture_new(), .calls = call_table_new(&err)};
     loop.dice = fuzz_dice(data, size);
-    loop.bed->effect = see_effect;
-    loop.bed->arg = &loop;
+    loop.fixture->effect = see_effect;
+    loop.fixture->arg = &loop;
     HOLDS(loop.calls, "%s", err.text);
     struct verb_context context = {.loop = &loop, .metrics = &metrics};
     struct fake_request *requests[MOST_CALLS];
@@ -200,15 +200,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         requests[n] = call(&context, p, (size_t)((cut ? cut : end) - p));
         n += requests[n] != NULL;
         p = cut ? cut + strlen(between) : end;
-        bed_wait(loop.bed, USEC_PER_SEC, 8);
+        core_fixture_wait(loop.fixture, USEC_PER_SEC, 8);
     }
-    bed_wait(loop.bed, 30 * USEC_PER_SEC, 30);
-    bed_free(loop.bed);
-    HOLDS(calls_count(loop.calls) == 0, "calls are left in the table");
+    core_fixture_wait(loop.fixture, 30 * USEC_PER_SEC, 30);
+    core_fixture_free(loop.fixture);
+    HOLDS(call_table_count(loop.calls) == 0, "calls are left in the table");
     for (size_t i = 0; i < n; i++) {
         check_reply(requests[i]);
         fake_request_free(requests[i]);
     }
-    calls_free(loop.calls);
+    call_table_free(loop.calls);
     return 0;
 }

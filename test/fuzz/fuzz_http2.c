@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The client's side of an HTTP/2 connection (k8s/client/http2.h), with a server that says anything.
- * Three requests are under way, the third is dropped. What becomes of them does not depend on where
- * the bytes are cut, and none ends twice.
+ * The client's side of an HTTP/2 connection (k8s/client/http2_session.h), with a server that says
+ * anything. Three requests are under way, the third is dropped. What becomes of them does not
+ * depend on where the bytes are cut, and none ends twice.
  */
-#include "k8s/client/http2.h"
+#include "k8s/client/http2_session.h"
 
 #include <stdio.h>
 
@@ -38,10 +38,10 @@ static void on_end(struct http2_stream *s, enum http2_end how)
 
 static const struct http2_hooks hooks = {on_data, on_end};
 
-static void drain(struct http2 *h)
+static void drain(struct http2_session *h)
 {
     char out[1024];
-    while (http2_output(h, out, sizeof out) > 0)
+    while (http2_session_output(h, out, sizeof out) > 0)
         ;
 }
 
@@ -50,26 +50,27 @@ static void play(const char *data, size_t size, size_t most, struct buf *log)
     static const struct http2_header headers[] = {
         {":method", "POST"}, {":scheme", "https"}, {":authority", "h"}, {":path", "/api/v1/pods"}};
     struct fuzz_dice dice = fuzz_dice((const uint8_t *)data, size);
-    struct http2 *h = http2_new(&hooks);
+    struct http2_session *h = http2_session_new(&hooks);
     for (size_t i = 0; i < REQUESTS; i++) {
         asked[i] = (struct asked){.body = BUF_INIT};
-        HOLDS(http2_ask(h, &asked[i].stream, headers, ARRAY_SIZE(headers), i ? "{}" : NULL) == 0,
+        HOLDS(http2_session_request(h, &asked[i].stream, headers, ARRAY_SIZE(headers),
+                                    i ? "{}" : NULL) == 0,
               "a request is refused");
     }
     drain(h);
-    http2_drop(h, &asked[2].stream);
+    http2_session_drop(h, &asked[2].stream);
     int r = 0;
     for (size_t at = 0, n; r == 0 && at < size; at += n) {
         n = most ? fuzz_roll(&dice, most) + 1 : size;
         n = n < size - at ? n : size - at;
         cleanup_free char *piece = xmalloc(n);
         memcpy(piece, data + at, n);
-        r = http2_input(h, piece, n);
+        r = http2_session_input(h, piece, n);
     }
     drain(h);
     /* Whoever has a dead connection ends what is left on it as broken. */
-    bool dead = r < 0 || !http2_alive(h);
-    buf_printf(log, "%s", dead ? "dead" : http2_open(h) ? "open" : "leaving");
+    bool dead = r < 0 || !http2_session_alive(h);
+    buf_printf(log, "%s", dead ? "dead" : http2_session_open(h) ? "open" : "leaving");
     HOLDS(asked[2].ends == 0 && asked[2].body.len == 0, "a request that was dropped goes on");
     for (size_t i = 0; i < REQUESTS; i++) {
         struct asked *a = &asked[i];
@@ -78,7 +79,7 @@ static void play(const char *data, size_t size, size_t most, struct buf *log)
             buf_printf(log, ", %ld %zu %d %d", a->stream.status, a->body.len, a->ends || dead, how);
         HOLDS(a->stream.status >= 0 && a->stream.status <= 999, "no status of HTTP");
     }
-    http2_free(h);
+    http2_session_free(h);
     for (size_t i = 0; i < REQUESTS; i++)
         buf_done(&asked[i].body);
 }

@@ -6,19 +6,19 @@
  * Facts are the same packed, copied and recorded. The core takes them and keeps its invariants, and
  * asked about a pod it answers. A PodGroup's status that was written is not written again.
  */
-#include "base/json_mend.h"
+#include "base/json_repair.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
-#include "k8s/list_watch/claim_volumes.h"
-#include "test/fuzz/bed.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/list_watch/claim_topology.h"
 #include "test/fuzz/compare_facts.h"
+#include "test/fuzz/core_fixture.h"
 
 #define MOST_OBJECTS 16
 
 struct world {
-    struct bed *bed;
-    struct claims *claims;
+    struct core_fixture *fixture;
+    struct claim_topology *claims;
     const json_t *groups[MOST_OBJECTS]; /* borrowed */
     size_t n_groups;
 };
@@ -93,7 +93,7 @@ static void post(void *arg, struct gang_event *ev)
     const struct world *w = arg;
     if (ev->kind == GANG_EV_CLAIM_SET)
         facts_survive_recording(ev);
-    bed_step(w->bed, ev, 1);
+    core_fixture_step(w->fixture, ev, 1);
 }
 
 /* The same object read anew, and not packed. */
@@ -116,11 +116,12 @@ static void check_copy(const struct gang_event *ev)
 
 /* ---- asking ---- */
 
-static struct gang_event ask(struct bed *b, enum gang_event_kind kind, const json_t *object)
+static struct gang_event ask(struct core_fixture *b, enum gang_event_kind kind,
+                             const json_t *object)
 {
     struct err err;
     struct gang_event ev = {.kind = kind,
-                            .id = bed_call(b),
+                            .id = core_fixture_call(b),
                             .pod = decode_pod(object, &err),
                             .names = names,
                             .n_names = ARRAY_SIZE(names)};
@@ -128,7 +129,8 @@ static struct gang_event ask(struct bed *b, enum gang_event_kind kind, const jso
     return ev;
 }
 
-static void ask_about(struct bed *b, const json_t *object, const struct gang_pod_facts *pod)
+static void ask_about(struct core_fixture *b, const json_t *object,
+                      const struct gang_pod_facts *pod)
 {
     static const enum gang_event_kind kinds[] = {GANG_EV_FILTER, GANG_EV_PRIORITIZE,
                                                  GANG_EV_PREEMPT};
@@ -140,16 +142,17 @@ static void ask_about(struct bed *b, const json_t *object, const struct gang_pod
     for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
         struct gang_event ev = ask(b, kinds[i], object);
         uint64_t id = ev.id;
-        bed_step(b, &ev, 1);
-        HOLDS(bed_answered(b, id), "%s is not answered at once", gang_event_name(kinds[i]));
+        core_fixture_step(b, &ev, 1);
+        HOLDS(core_fixture_answered(b, id), "%s is not answered at once",
+              gang_event_name(kinds[i]));
     }
-    bind.id = bed_call(b);
-    bed_step(b, &bind, 1);
+    bind.id = core_fixture_call(b);
+    core_fixture_step(b, &bind, 1);
 }
 
 static void take_event(struct world *w, const json_t *object, struct gang_event *ev)
 {
-    struct gang_event gone = bed_gone(ev);
+    struct gang_event gone = core_fixture_gone(ev);
     facts_survive_recording(ev);
     if (ev->kind == GANG_EV_POD_SET)
         check_packing(object, ev);
@@ -158,17 +161,17 @@ static void take_event(struct world *w, const json_t *object, struct gang_event 
         w->groups[w->n_groups++] = object;
     }
     bool is_pod = ev->kind == GANG_EV_POD_SET;
-    bed_step(w->bed, ev, 1);
+    core_fixture_step(w->fixture, ev, 1);
     if (is_pod) {
         struct err err;
         struct gang_pod_facts *pod = decode_pod(object, &err);
-        ask_about(w->bed, object, pod);
+        ask_about(w->fixture, object, pod);
         gang_pod_facts_free(pod);
     }
-    bed_wait(w->bed, 5 * USEC_PER_SEC, 20);
+    core_fixture_wait(w->fixture, 5 * USEC_PER_SEC, 20);
     /* Some go at once, others stay with what comes behind them. */
     if (strlen(gone.gone.name) % 4 == 3)
-        bed_step(w->bed, &gone, 1);
+        core_fixture_step(w->fixture, &gone, 1);
     gang_event_done(&gone);
 }
 
@@ -178,12 +181,12 @@ static void take(struct world *w, json_t *object)
     struct gang_event ev;
     const char *kind = json_string_value(json_object_get(object, "kind"));
     if (str_eq(kind, "PersistentVolumeClaim")) {
-        if (claims_set(w->claims, object, &err) < 0)
+        if (claim_topology_set(w->claims, object, &err) < 0)
             fuzz_check_error(&err);
     } else if (str_eq(kind, "PersistentVolume")) {
-        if (claims_set_volume(w->claims, object, &err) < 0)
+        if (claim_topology_set_volume(w->claims, object, &err) < 0)
             fuzz_check_error(&err);
-    } else if (bed_event(object, &ev, &err)) {
+    } else if (core_fixture_event(object, &ev, &err)) {
         take_event(w, object, &ev);
     } else {
         fuzz_check_error(&err);
@@ -193,21 +196,21 @@ static void take(struct world *w, json_t *object)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cleanup_free char *text = fuzz_text(data, size);
-    json_mend(text, size);
+    json_repair(text, size);
     cleanup_tree json_t *tree = json_loadb(text, size, 0, NULL);
     if (!tree)
         return 0;
     fuzz_begin();
-    struct world w = {.bed = bed_new()};
-    w.bed->effect = see_effect;
-    w.bed->arg = &w;
-    w.claims = claims_new(&(struct cluster_sink){post, &w});
+    struct world w = {.fixture = core_fixture_new()};
+    w.fixture->effect = see_effect;
+    w.fixture->arg = &w;
+    w.claims = claim_topology_new(&(struct cluster_sink){post, &w});
     if (json_is_object(tree))
         take(&w, tree);
     for (size_t i = 0; i < json_array_size(tree) && i < MOST_OBJECTS; i++)
         take(&w, json_array_get(tree, i));
-    bed_wait(w.bed, 100 * USEC_PER_SEC, 50);
-    bed_free(w.bed);
-    claims_free(w.claims);
+    core_fixture_wait(w.fixture, 100 * USEC_PER_SEC, 50);
+    core_fixture_free(w.fixture);
+    claim_topology_free(w.claims);
     return 0;
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Requests to the ops listener: any path with any query, answered from the core of the bed. Each
- * has one answer, and what is said to be JSON is.
+ * Requests to the ops listener: any path with any query, answered from the core of the fixture.
+ * Each has one answer, and what is said to be JSON is.
  */
 #include "server/routes/ops_routes.h"
 
-#include "server/loop/queries.h"
-#include "test/fuzz/bed.h"
+#include "server/loop/ops_queries.h"
+#include "test/fuzz/core_fixture.h"
 #include "test/fuzz/fake_http.h"
 
 struct loop {
-    struct query *posted;
+    struct ops_query *posted;
 };
 
 void loop_post(struct loop *l, struct loop_mail *mail)
 {
     HOLDS(mail->kind == LOOP_QUERY, "another mail");
-    l->posted = CONTAINER_OF(mail, struct query, mail);
+    l->posted = CONTAINER_OF(mail, struct ops_query, mail);
 }
 
 struct loop_health loop_health(const struct loop *l)
@@ -38,19 +38,20 @@ static const struct http_route *route_of(const char *path)
     return NULL;
 }
 
-static void answer(struct query *q, struct bed *bed)
+static void answer(struct ops_query *q, struct core_fixture *fixture)
 {
     static struct metrics metrics;
     struct history *history = history_new();
     /* Something that it can say. */
     struct gang_event tick = {.kind = GANG_EV_TICK};
     size_t n;
-    const struct gang_effect *effects = gang_step(bed->core, bed->now, &tick, 1, &n);
-    history_effects(history, bed->now, usec_wall(), bed->core, effects, n);
-    struct query_view view = {.core = bed->core, .history = history, .metrics = &metrics};
-    struct query_line line = {0};
-    query_wait(&line, q);
-    query_turn(&line, &view, false);
+    const struct gang_effect *effects = gang_step(fixture->core, fixture->now, &tick, 1, &n);
+    history_effects(history, fixture->now, usec_wall(), fixture->core, effects, n);
+    struct ops_query_context view = {
+        .core = fixture->core, .history = history, .metrics = &metrics};
+    struct ops_query_queue line = {0};
+    ops_query_wait(&line, q);
+    ops_query_turn(&line, &view, false);
     history_free(history);
 }
 
@@ -61,18 +62,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!route)
         return 0;
     fuzz_begin();
-    struct bed *bed = bed_new();
+    struct core_fixture *fixture = core_fixture_new();
     struct loop loop = {NULL};
     struct ops_context context = {&loop, (char *)(uintptr_t) "{}"};
     struct fake_request *f = fake_request_new(route, path);
     route->handle(&context, &f->r);
     if (loop.posted)
-        answer(loop.posted, bed);
+        answer(loop.posted, fixture);
     if (strncmp(path, "/api/", strlen("/api/")) == 0) {
         cleanup_tree json_t *reply = fuzz_json("the reply", buf_str(&f->r.reply), f->r.reply.len);
         HOLDS(json_is_object(reply), "the reply is not a JSON object");
     }
     fake_request_free(f);
-    bed_free(bed);
+    core_fixture_free(fixture);
     return 0;
 }

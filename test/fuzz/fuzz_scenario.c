@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenario files and manifests (simulator/scenario.h, k8s/encoding/yaml.h, simulator/manifest.h).
- * What is refused is refused with the name of the file; what is taken can be played: every step can
- * be written out, and every manifest is one that the built-in cluster knows.
+ * Scenario files and manifests (simulator/scenario.h, k8s/encoding/yaml_to_json.h,
+ * simulator/manifest.h). What is refused is refused with the name of the file; what is taken can be
+ * played: every step can be written out, and every manifest is one that the built-in cluster knows.
  */
 #include "simulator/scenario.h"
 
 #include "gang/gang.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/yaml_to_json.h"
 #include "test/fuzz/fuzz.h"
 
 static void check_list(const json_t *todo, const char *key)

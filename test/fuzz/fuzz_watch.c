@@ -11,7 +11,7 @@
 
 #include "base/map.h"
 #include "k8s/decode/decode.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "test/fuzz/fake_client.h"
 
 #define MOST_REPLIES 32
@@ -71,7 +71,7 @@ static void play(const char *p, const char *end, size_t most, bool json, struct 
                                   &(struct watch_options){.path = "/api/v1/pods",
                                                           .resource = "pods",
                                                           .rule = "list and watch pods",
-                                                          .proto = json ? NULL : &proto_pod,
+                                                          .proto = json ? NULL : &kube_protobuf_pod,
                                                           .set = set,
                                                           .gone = gone,
                                                           .synced = synced,

@@ -6,11 +6,11 @@
  * The PodGroup of each dialect that has objects can be read by that dialect, without a complaint;
  * the patch that makes it what it is already is none; the pod with its link is in it.
  */
-#include "base/json_mend.h"
+#include "base/json_repair.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
-#include "k8s/grouper/made.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/grouper/created_podgroup.h"
 #include "test/fuzz/fuzz.h"
 #include "workload/workload.h"
 
@@ -35,17 +35,18 @@ static void check_ref(const struct workload_ref *r)
 static void check_made(const struct dialect *dialect, const struct workload_group *g)
 {
     struct err err;
-    cleanup_tree json_t *object = made_object(dialect, dialect->versions[0], "ns", g);
+    cleanup_tree json_t *object = created_podgroup_object(dialect, dialect->versions[0], "ns", g);
     cleanup_free char *text = json_dumps(object, JSON_COMPACT);
-    HOLDS(text && made_by_us(object), "no PodGroup of ours: %s", text ? text : "no JSON");
+    HOLDS(text && created_podgroup_is_ours(object), "no PodGroup of ours: %s",
+          text ? text : "no JSON");
     struct gang_group_facts *f = decode_group(dialect, object, &err);
     HOLDS(f, "%s: %s in %s", dialect->name, err.text, text);
     HOLDS(!f->invalid, "%s: %s in %s", dialect->name, f->invalid, text);
     gang_group_facts_free(f);
-    cleanup_tree json_t *patch = made_patch(object, dialect, g);
+    cleanup_tree json_t *patch = created_podgroup_patch(object, dialect, g);
     cleanup_free char *more = patch ? json_dumps(patch, JSON_COMPACT) : NULL;
     HOLDS(!patch, "%s: made %s, and then %s", dialect->name, text, more);
-    cleanup_tree json_t *link = made_link(dialect, "u", g->name, g->role);
+    cleanup_tree json_t *link = created_podgroup_link(dialect, "u", g->name, g->role);
     cleanup_free char *linked = json_dumps(link, JSON_COMPACT);
     HOLDS(linked, "a link that is no JSON");
     const char *name = NULL;
@@ -74,7 +75,7 @@ static void check_group(const json_t *const *chain, size_t n)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     cleanup_free char *text = fuzz_text(data, size);
-    json_mend(text, size);
+    json_repair(text, size);
     cleanup_tree json_t *tree = json_loadb(text, size, 0, NULL);
     const json_t *chain[WORKLOAD_MAX_CHAIN];
     size_t n = 0;
@@ -83,7 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             chain[n++] = json_array_get(tree, i);
     if (n == 0)
         return 0;
-    workload_judge(&rules, chain[0]);
+    workload_wants_podgroup(&rules, chain[0]);
     for (size_t i = 0; i < n; i++) {
         struct workload_ref ref = {0};
         if (workload_owner(&rules, chain[i], &ref))

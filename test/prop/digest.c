@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "base/map.h"
-#include "test/prop/say.h"
+#include "test/prop/event_text.h"
 
 struct digest {
     struct map objects; /* call or object -> struct story */
@@ -49,7 +49,7 @@ static uint64_t without_words(const struct gang_effect *e)
     uint64_t hash = HASH_START;
     bool quoted = false;
     size_t begun = 0;
-    say_effect(&b, e);
+    effect_text(&b, e);
     for (size_t i = 0; i < b.len; i++) {
         if (b.data[i] != '"') {
             hash = quoted ? hash : hash_byte(hash, (unsigned char)b.data[i]);

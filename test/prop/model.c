@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 #include "test/prop/digest.h"
+#include "test/prop/event_text.h"
 #include "test/prop/oracle.h"
-#include "test/prop/say.h"
 
 /* ---- beginning and end ---- */
 
@@ -554,7 +554,7 @@ static void say_all(const struct model *m, const struct gang_effect *e, size_t n
     cleanup_buf struct buf b = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         buf_puts(&b, "        ");
-        say_effect(&b, &e[i]);
+        effect_text(&b, &e[i]);
         buf_putc(&b, '\n');
     }
     if (b.len)
@@ -566,7 +566,7 @@ static void say_queue(const struct model *m, size_t n)
     cleanup_buf struct buf b = BUF_INIT;
     for (size_t i = 0; i < n; i++) {
         buf_printf(&b, "%s    ", i ? "\n" : "");
-        say_event(&b, &m->queue[i].ev);
+        event_text(&b, &m->queue[i].ev);
     }
     model_say(m, "%s   at %.3f s", buf_str(&b), (double)(m->now - SECONDS(1000)) / 1e6);
 }
@@ -584,9 +584,9 @@ static void step_twin(struct model *m, size_t n, const struct gang_effect *e, si
         buf_clear(&a);
         buf_clear(&b);
         if (i < n_effects)
-            say_effect(&a, &e[i]);
+            effect_text(&a, &e[i]);
         if (i < n_twin)
-            say_effect(&b, &twin[i]);
+            effect_text(&b, &twin[i]);
         if (strcmp(buf_str(&a), buf_str(&b)) != 0)
             model_fail(m, "I7", "same events, other decisions: \"%s\" and \"%s\"", buf_str(&a),
                        buf_str(&b));

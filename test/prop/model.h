@@ -8,10 +8,9 @@
  *      (oracle.h). The first violation calls m->fail and does not return.
  *   3. model_end() stops the core: every call must be answered. model_free().
  *
- * The files: model.c steps the core and carries out what it asks; make_facts.c makes facts of the
- * truth; api_objects.c is what happens to objects; sched.c is kube-scheduler; life.c is time, death
- * and calm.
- * Everything is owned by the model; one thread.
+ * The files: model.c steps the core and carries out what it asks; model_facts.c makes facts of the
+ * truth; model_api_objects.c is what happens to objects; model_scheduler.c is kube-scheduler;
+ * model_time_and_restarts.c is time, death and calm. Everything is owned by the model; one thread.
  */
 #ifndef MUSTER_TEST_PROP_MODEL_H
 #define MUSTER_TEST_PROP_MODEL_H
@@ -205,7 +204,7 @@ struct gang_config model_config(const struct model *m);
 void model_start_core(struct model *m);
 struct call *call_of(struct model *m, uint64_t id);
 
-/* ---- make_facts.c ---- */
+/* ---- model_facts.c ---- */
 const char *node_name(int n);
 int node_number(const char *name);
 char *pod_uid(const struct model *m, int p);
@@ -218,7 +217,7 @@ struct gang_priority_class_facts *facts_class(const struct model *m, int k);
 struct gang_claim_facts *facts_claim(const struct model *m, int c);
 struct gang_ref facts_ref(int g);
 
-/* ---- api_objects.c ---- */
+/* ---- model_api_objects.c ---- */
 bool pod_finished(const struct pod_truth *t);
 static inline int pod_group(const struct pod_truth *t)
 {
@@ -258,7 +257,7 @@ bool pod_doubted(const struct model *m, int g, int p, int n);
 bool group_doubted(const struct model *m, int g);
 void do_object(struct model *m, const struct op *op);
 
-/* ---- sched.c ---- */
+/* ---- model_scheduler.c ---- */
 /* Something happened that kube-scheduler has a wake-up for. */
 void wake_pods(struct model *m, bool room);
 void wake_pod(struct model *m, int p);
@@ -272,7 +271,7 @@ bool sched_ready(const struct model *m, int p);
 void do_sched(struct model *m, const struct op *op);
 void do_request(struct model *m, const struct op *op);
 
-/* ---- life.c ---- */
+/* ---- model_time_and_restarts.c ---- */
 void let_time_pass(struct model *m, usec_t t);
 void do_life(struct model *m, const struct op *op);
 

@@ -53,7 +53,7 @@ void oracle_lifted(struct model *m, int p);
 char *oracle_calm(struct model *m);
 void oracle_rebuild(struct model *m);
 
-/* ---- promises.c ---- */
+/* ---- oracle_nominations.c ---- */
 /* No more than what counts of the family's priority between namespaces. */
 int family_least(const struct model *m, uint32_t family);
 /* What is promised on the node to pods of that priority or more: for sure, or maybe. */

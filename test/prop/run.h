@@ -2,9 +2,9 @@
 /*
  * run.h - runs of operation lists: drawn from seeds, judged, and shrunk when they fail.
  *
- * draw.c makes the list of a seed. run_list() plays one in a process of its own, so that a crash,
- * an endless loop and a failed check are all the same to whoever asks. shrink() makes a failing
- * list small. One thread; callers own the lists.
+ * random_ops.c makes the list of a seed. run_list() plays one in a process of its own, so that a
+ * crash, an endless loop and a failed check are all the same to whoever asks. shrink() makes a
+ * failing list small. One thread; callers own the lists.
  */
 #ifndef MUSTER_TEST_PROP_RUN_H
 #define MUSTER_TEST_PROP_RUN_H
@@ -18,7 +18,7 @@ struct failure {
     char text[512];
 };
 
-/* The operations of a seed: the same for ever, as long as draw.c is the same. */
+/* The operations of a seed: the same for ever, as long as random_ops.c is the same. */
 void draw_seed(uint64_t seed, struct ops *ret);
 
 /* Plays the list here; fail() must not return. `trace` (may be NULL) gets what was done, and

@@ -113,7 +113,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Where a pod may name its PodGroup, as in workload/judge.c; a test compares them. */}}
+{{/* Where a pod may name its PodGroup, as in workload/podgroup_wanted.c; a test compares them. */}}
 {{- define "muster.links.annotations" -}}
 - pod-group-name
 - scheduling.run.ai/pod-group

@@ -16,7 +16,7 @@
 
 #include "base/buf.h"
 #include "test/lib/raw_client.h"
-#include "test/unit/config/file.h"
+#include "test/unit/config/temp_file.h"
 
 static const char *program;
 

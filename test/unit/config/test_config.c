@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "config/config.h"
-#include "test/unit/config/file.h"
+#include "test/unit/config/temp_file.h"
 
 static const struct config_key *key_of(const char *name)
 {

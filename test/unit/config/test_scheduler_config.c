@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "config/scheduler_config.h"
-#include "test/unit/config/file.h"
+#include "test/unit/config/temp_file.h"
 
 #define HEAD                                                                                       \
     "apiVersion: kubescheduler.config.k8s.io/v1\n"                                                 \

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "gang/bounds.h"
-#include "test/lib/cost.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)

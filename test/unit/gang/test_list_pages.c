@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "gang/bounds.h"
-#include "test/lib/cost.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
 
 struct seen {

@@ -8,7 +8,7 @@
 #include "gang/bounds.h"
 #include "gang/cluster/lookup.h"
 #include "gang/podgroup/podgroups.h"
-#include "test/lib/cost.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/world.h"
 
 /* Ten times as many may take this much longer, and no more. */

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/yaml_to_json.h"
 
 static char *ours[] = {(char *)(uintptr_t) "kai-scheduler"};
 

@@ -11,7 +11,7 @@
 #include "gang/node_predicates.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define META "\"metadata\":{\"name\":\"p\",\"namespace\":\"ml\",\"uid\":\"u1\"}"
 

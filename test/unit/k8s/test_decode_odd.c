@@ -13,8 +13,8 @@
 #include "base/utf8.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/yaml_to_json.h"
 
 static const char *const odd_values[] = {
     "null",

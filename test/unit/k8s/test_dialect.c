@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define WALL ((usec_t)1709208000 * USEC_PER_SEC) /* 2024-02-29T12:00:00Z */
 

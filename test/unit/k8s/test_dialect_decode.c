@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PodGroups of every dialect: how pods are linked, what is read, what is refused and how.
  * Koordinator's: test_dialect_koordinator.c. */
-#include "group_words.h"
+#include "podgroup_text.h"
 
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/yaml_to_json.h"
 
 struct group_case {
     const char *api_group, *spec, *want;

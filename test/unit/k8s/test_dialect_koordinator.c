@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Koordinator's annotations, on PodGroups and on pods, and the older labels. */
-#include "group_words.h"
+#include "podgroup_text.h"
 
 #include "base/buf.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "k8s/dialect/dialect_common.h"
-#include "k8s/grouper/made.h"
+#include "k8s/grouper/created_podgroup.h"
 
 #define WAITS "waits: its PodGroup is being made"
 
@@ -28,8 +28,9 @@ static void one_is_made_and_its_pods_are_linked(void **state)
     assert_string_equal(field_peek(group, "apiVersion", NULL), KAI_GROUP "/v2alpha2");
     assert_string_equal(field_peek(group, "metadata", "name", NULL), MADE);
     assert_string_equal(field_peek(group, "metadata", "namespace", NULL), "ns");
-    assert_string_equal(field_peek(group, "metadata", "annotations", MADE_ANNOTATION, NULL),
-                        "{\"minMember\":4}");
+    assert_string_equal(
+        field_peek(group, "metadata", "annotations", CREATED_PODGROUP_ANNOTATION, NULL),
+        "{\"minMember\":4}");
     const json_t *owner =
         json_array_get(json_object_get(json_object_get(group, "metadata"), "ownerReferences"), 0);
     assert_string_equal(field_peek(owner, "kind", NULL), "Job");

@@ -23,11 +23,11 @@
 #include "gang/gang.h"
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/json_form.h"
-#include "k8s/list_watch/claim_volumes.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/kube_json.h"
+#include "k8s/list_watch/claim_topology.h"
 #include "object_fields.h"
-#include "test/lib/cost.h"
+#include "test/lib/cpu_cost.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 enum { NODES = 200, TRIES = 1, OBJECT_SIZE = 64 << 10, TIMED = false };
@@ -41,11 +41,11 @@ enum { NODES = 5000, TRIES = 5, OBJECT_SIZE = 3 << 19, TIMED = true };
 
 struct cluster_of_others {
     struct gang_core *core;
-    struct claims *claims;
+    struct claim_topology *claims;
     usec_t now;
     const char **names;
     uint64_t id;
-    struct gang_event pending[64]; /* what claim_volumes.c has posted */
+    struct gang_event pending[64]; /* what claim_topology.c has posted */
     size_t n_pending;
 };
 
@@ -147,7 +147,7 @@ static void cluster_begin(struct cluster_of_others *c)
     struct gang_config config = gang_config_default();
     config.express = true;
     *c = (struct cluster_of_others){.core = gang_core_new(&config), .now = USEC_PER_SEC};
-    c->claims = claims_new(&(struct cluster_sink){.post = on_claim, .arg = c});
+    c->claims = claim_topology_new(&(struct cluster_sink){.post = on_claim, .arg = c});
     c->names = xcalloc(NODES, sizeof *c->names);
     struct gang_event *events = xcalloc(2 * NODES + 1, sizeof *events);
     size_t n = 0;
@@ -173,7 +173,7 @@ static void cluster_begin(struct cluster_of_others *c)
 
 static void cluster_end(struct cluster_of_others *c)
 {
-    claims_free(c->claims);
+    claim_topology_free(c->claims);
     gang_core_free(c->core);
     for (int i = 0; i < NODES; i++)
         free((char *)(uintptr_t)c->names[i]);
@@ -328,11 +328,11 @@ static void set_object(struct cluster_of_others *c, const struct object_field *f
         ev.kind = ev.node ? GANG_EV_NODE_SET : GANG_EV_TICK;
         break;
     case OBJECT_CLAIM:
-        claims_set(c->claims, json, &err);
+        claim_topology_set(c->claims, json, &err);
         step_pending(c);
         return;
     case OBJECT_VOLUME:
-        claims_set_volume(c->claims, json, &err);
+        claim_topology_set_volume(c->claims, json, &err);
         step_pending(c);
         return;
     case OBJECT_CLASS:
@@ -364,11 +364,11 @@ static void object_gone(struct cluster_of_others *c, const struct object_field *
         ev = gone(GANG_EV_GROUP_GONE, f->dialect, "evil", "g");
         break;
     case OBJECT_CLAIM:
-        claims_gone(c->claims, "evil", "c");
+        claim_topology_gone(c->claims, "evil", "c");
         step_pending(c);
         return;
     default:
-        claims_volume_gone(c->claims, "v");
+        claim_topology_volume_gone(c->claims, "v");
         step_pending(c);
         return;
     }
@@ -408,7 +408,7 @@ static void company(struct cluster_of_others *c, const struct object_field *f)
     cleanup_json json_t *claim = json_pack("{s:{s:s,s:s},s:{s:s}}", "metadata", "name", "c",
                                            "namespace", "evil", "spec", "volumeName", "v");
     struct err err;
-    claims_set(c->claims, claim, &err);
+    claim_topology_set(c->claims, claim, &err);
     step_pending(c);
 }
 
@@ -423,7 +423,7 @@ static void company_gone(struct cluster_of_others *c, const struct object_field 
         events[n++] = gone(GANG_EV_POD_GONE, NULL, "evil", name);
     }
     step(c, events, n);
-    claims_gone(c->claims, "evil", "c");
+    claim_topology_gone(c->claims, "evil", "c");
     step_pending(c);
 }
 
@@ -431,7 +431,7 @@ static void company_gone(struct cluster_of_others *c, const struct object_field 
 static void parse(const char *text)
 {
     struct err err = {.code = ERR_NONE};
-    cleanup_json json_t *tree = json_form_object(text, strlen(text), &err);
+    cleanup_json json_t *tree = kube_json_object(text, strlen(text), &err);
     assert_non_null(tree);
 }
 

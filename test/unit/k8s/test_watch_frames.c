@@ -148,7 +148,7 @@ static void push(struct fixture *x, const struct buf *b, enum fake_then then)
 /* The list is read, and the n-th watch is open. */
 static void begin(struct fixture *x, struct watch_options o)
 {
-    o.proto = &proto_pod;
+    o.proto = &kube_protobuf_pod;
     start(x, o);
     run_until(x, fake_count(x->api, WATCH) == 1);
     assert_string_equal(buf_str(&x->heard), "+a@1 synced ");
@@ -279,7 +279,7 @@ static void pages_that_were_too_large_stay_small(void **state)
     answer_page(x, "7", "", "b", 4000); /* too large */
     answer_page(x, "7", "t2", "a", 0);
     answer_page(x, "7", "", "c", 0);
-    start(x, (struct watch_options){.proto = &proto_pod, .max_page = 4096});
+    start(x, (struct watch_options){.proto = &kube_protobuf_pod, .max_page = 4096});
     run_until(x, fake_count(x->api, WATCH) == 1);
     assert_string_equal(buf_str(&x->heard), "+a@1 +c@1 synced ");
     assert_string_equal(fake_query(x->api, LIST, 0), "limit=500");
@@ -311,7 +311,7 @@ static void T01_damaged_items_of_a_list_are_left_out(void **state)
     fake_answer_bytes(x->api, LIST, body.data, body.len);
     FILE *file;
     int saved = capture_log(&file);
-    start(x, (struct watch_options){.proto = &proto_pod});
+    start(x, (struct watch_options){.proto = &kube_protobuf_pod});
     run_until(x, fake_count(x->api, WATCH) == 1);
     cleanup_free char *log = end_capture(file, saved);
     assert_string_equal(buf_str(&x->heard), "+good-0@1 +good-1@1 +good-2@1 +good-3@1 synced ");

@@ -572,14 +572,14 @@ static void nothing_is_written_about_a_gang_without_an_object(void **state)
     struct gang_ref ref = {letters("gang.scheduling.koordinator.sh"), letters("ns"), letters("g")};
     struct gang_effect e = {.kind = GANG_STATUS};
     e.status = (struct gang_status){.ref = &ref, .uid = "", .text = "", .help = ""};
-    assert_null(order_new(&e));
+    assert_null(write_request_new(&e));
     e = (struct gang_effect){.kind = GANG_EVENT};
     e.event.kind = "PodGroup";
     e.event.api_group = "pod-group.scheduling.sigs.k8s.io";
     e.event.ns = "ns";
     e.event.name = "g";
     e.event.reason = e.event.message = "x";
-    assert_null(order_new(&e));
+    assert_null(write_request_new(&e));
 }
 
 static void event_effect(struct fixture *x, const char *uid, const char *message)

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "k8s/client/errand.h"
+#include "k8s/client/background_calls.h"
 
 #define EVENTS_OF(ns)    "POST /api/v1/namespaces/" ns "/events"
 #define BINDING_OF(ns)   "POST /api/v1/namespaces/" ns "/pods/p/binding"
@@ -19,7 +19,7 @@ static void pod_of(struct fixture *x, enum gang_effect_kind kind, const char *ns
     e.pod.uid = uid;
     e.pod.node = "n";
     e.pod.text = "why";
-    writer_take(x->writer, order_new(&e));
+    writer_take(x->writer, write_request_new(&e));
 }
 
 static void event_of(struct fixture *x, const char *ns, const char *kind, int number)
@@ -33,7 +33,7 @@ static void event_of(struct fixture *x, const char *ns, const char *kind, int nu
     e.event.uid = "u";
     e.event.reason = "R";
     e.event.message = text;
-    writer_take(x->writer, order_new(&e));
+    writer_take(x->writer, write_request_new(&e));
 }
 
 static void restart(struct fixture *x, int bindings, double rate)
@@ -142,19 +142,19 @@ static void T16_evictions_that_are_forbidden_keep_no_others(void **state)
 /* ---- calls that can wait ---- */
 
 struct call {
-    struct errand errand;
+    struct background_call background_call;
     struct fixture *x;
     char name;
 };
 
-static void call_send(struct errand *e)
+static void call_send(struct background_call *e)
 {
-    const struct call *c = CONTAINER_OF(e, struct call, errand);
+    const struct call *c = CONTAINER_OF(e, struct call, background_call);
     buf_putc(&c->x->heard, c->name);
-    errand_skip(e);
+    background_call_skip(e);
 }
 
-static void call_done(struct errand *e, const struct client_reply *reply)
+static void call_done(struct background_call *e, const struct client_reply *reply)
 {
     (void)e;
     (void)reply;
@@ -169,21 +169,21 @@ static bool never(void *arg)
 static void T16_calls_for_owners_take_turns_by_namespace(void **state)
 {
     struct fixture *x = *state;
-    struct errands *all = errands_new(x->client, x->metrics, never, NULL);
+    struct background_calls *all = background_calls_new(x->client, x->metrics, never, NULL);
     static const char owners[] = "nnnnnnnnnnnnq";
     struct call calls[sizeof owners - 1];
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
         calls[i].x = x;
         calls[i].name = owners[i];
-        errand_init(&calls[i].errand, all, ERRAND_READ, owners[i] == 'q' ? "quiet" : "noisy",
-                    call_send, call_done);
-        errand_put(&calls[i].errand);
+        background_call_init(&calls[i].background_call, all, BACKGROUND_CALL_READ,
+                             owners[i] == 'q' ? "quiet" : "noisy", call_send, call_done);
+        background_call_enqueue(&calls[i].background_call);
     }
     run_until(x, x->heard.len == ARRAY_SIZE(calls));
     assert_memory_equal(buf_str(&x->heard), "nqn", 3);
     for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
-        errand_drop(&calls[i].errand);
-    errands_free(all);
+        background_call_drop(&calls[i].background_call);
+    background_calls_free(all);
 }
 
 int main(void)

@@ -7,9 +7,9 @@
 #define MUSTER_TEST_WATCH_FIXTURE_H
 
 #include "api_fixture.h"
-#include "capture.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/list_watch/watch.h"
+#include "log_capture.h"
 
 #define LIST  "GET /api/v1/pods"
 #define WATCH "WATCH /api/v1/pods"

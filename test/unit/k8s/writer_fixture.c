@@ -64,7 +64,7 @@ int tear_down(void **state)
 
 void apply(struct fixture *x, const struct gang_effect *e)
 {
-    writer_take(x->writer, order_new(e));
+    writer_take(x->writer, write_request_new(e));
     writer_pump(x->writer);
 }
 

@@ -7,9 +7,9 @@
 #define MUSTER_TEST_WRITER_FIXTURE_H
 
 #include "api_fixture.h"
-#include "capture.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 #include "k8s/write/write.h"
+#include "log_capture.h"
 
 #define POD(p)  "/api/v1/namespaces/ns/pods/" p
 #define BINDING "POST " POD("p") "/binding"

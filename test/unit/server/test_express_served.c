@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "test/lib/raw_client.h"
-#include "test/unit/server/served.h"
+#include "test/unit/server/server_fixture.h"
 
 #define EXPRESS_TEST(fn) cmocka_unit_test_setup_teardown(fn, setup_express, teardown)
 

@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "base/log.h"
-#include "test/unit/config/file.h"
+#include "test/unit/config/temp_file.h"
 
 static struct gang_core *core; /* empty: no pod is of a gang */
 

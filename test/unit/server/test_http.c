@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "base/mailbox.h"
-#include "server/http/http_inner.h"
+#include "server/http/http_internal.h"
 #include "test/lib/raw_client.h"
 
 #define BODY_LIMIT      (64 * 1024)

@@ -3,7 +3,7 @@
  * Calls on their way through the whole server. What a gang is and when it is bound is the core's
  * business and tested there; here it is that calls get in, are held, and get out.
  */
-#include "test/unit/server/served.h"
+#include "test/unit/server/server_fixture.h"
 
 #include <inttypes.h>
 #include <setjmp.h>
@@ -17,7 +17,7 @@
 
 #include "server/loop/core_config.h"
 #include "server/recording/record.h"
-#include "test/lib/cost.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/raw_client.h"
 
 /* Whole nodes, as kube-scheduler sends them with nodeCacheCapable: false. */

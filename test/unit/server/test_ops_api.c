@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the whole server shows of itself: health, metrics, the API that the commands use. */
-#include "test/unit/server/served.h"
+#include "test/unit/server/server_fixture.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "cmd/ask.h"
-#include "server/views/views.h"
+#include "cmd/ops_client.h"
+#include "server/views/api_json.h"
 #include "test/lib/raw_client.h"
 
 static void ops_show_what_there_is(void **state)
@@ -200,7 +200,7 @@ static void one_gang_comes_with_why(void **state)
 static void T10_lists_come_in_pages_and_are_put_together(void **state)
 {
     struct server *s = *state;
-    enum { NODES_SHOWN = VIEWS_PAGE + 20 };
+    enum { NODES_SHOWN = API_JSON_PAGE + 20 };
     for (int i = 0; i < NODES_SHOWN; i++) {
         cleanup_free char *name = xasprintf("n%04d", i);
         post_node(s, name, 1);
@@ -209,7 +209,7 @@ static void T10_lists_come_in_pages_and_are_put_together(void **state)
     wait_ready(s);
     json_t *first = fetch_json(s->ops_at, "GET", "/api/v1/nodes", NULL, 200);
     json_t *meta = json_object_get(first, "metadata");
-    assert_int_equal(json_array_size(json_object_get(first, "nodes")), VIEWS_PAGE);
+    assert_int_equal(json_array_size(json_object_get(first, "nodes")), API_JSON_PAGE);
     assert_int_equal(json_integer_value(json_object_get(meta, "remainingItemCount")), 21);
     cleanup_free char *path = xasprintf("/api/v1/nodes?limit=100&continue=%s",
                                         json_string_value(json_object_get(meta, "continue")));
@@ -219,16 +219,16 @@ static void T10_lists_come_in_pages_and_are_put_together(void **state)
     json_decref(first);
     json_decref(last);
     struct err err;
-    json_t *all = ask_list(s->ops_at, "/api/v1/nodes", "nodes", &err);
+    json_t *all = ops_client_list(s->ops_at, "/api/v1/nodes", "nodes", &err);
     assert_int_equal(json_array_size(json_object_get(all, "nodes")), NODES_SHOWN + 1);
     assert_null(json_object_get(all, "metadata"));
     json_decref(all);
     /* The members of one gang; why it is where it is comes with the first page only. */
-    json_t *gang = ask_list(s->ops_at, "/api/v1/gangs/ml/g?limit=2", "pods", &err);
+    json_t *gang = ops_client_list(s->ops_at, "/api/v1/gangs/ml/g?limit=2", "pods", &err);
     assert_int_equal(json_array_size(json_object_get(gang, "pods")), 5);
     assert_non_null(json_object_get(gang, "events"));
     json_decref(gang);
-    assert_null(ask_list(s->ops_at, "/api/v1/gangs/ml/none", "pods", &err));
+    assert_null(ops_client_list(s->ops_at, "/api/v1/gangs/ml/none", "pods", &err));
 }
 
 int main(void)

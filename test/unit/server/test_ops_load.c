@@ -12,9 +12,9 @@
 
 #include <cmocka.h>
 
-#include "test/lib/cost.h"
+#include "test/lib/cpu_cost.h"
 #include "test/lib/raw_client.h"
-#include "test/unit/server/served.h"
+#include "test/unit/server/server_fixture.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 enum { NODES = 500, IS_FAST = 0 };

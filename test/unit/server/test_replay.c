@@ -19,7 +19,7 @@
 
 #include "base/log.h"
 #include "server/recording/recorder.h"
-#include "test/unit/config/file.h"
+#include "test/unit/config/temp_file.h"
 
 /* ---- a recording of a small world ---- */
 

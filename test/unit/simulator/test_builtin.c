@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define WALL   (INT64_C(1767225600) * USEC_PER_SEC)
 #define ORIGIN (50 * USEC_PER_SEC)

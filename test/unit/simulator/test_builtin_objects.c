@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define ORIGIN (50 * USEC_PER_SEC)
 

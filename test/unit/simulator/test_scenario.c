@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "gang/gang.h"
-#include "k8s/encoding/field.h"
+#include "k8s/encoding/kube_field.h"
 
 #define GROUP                                                                                      \
     "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: g, namespace: "   \

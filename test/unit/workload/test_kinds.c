@@ -23,7 +23,7 @@ static void seen(const json_t *const *chain, size_t n, const char *gives, void *
     if (strncmp(gives, "error", 5) == 0 || strcmp(gives, "no PodGroup") == 0)
         return;
     for (size_t i = 0; i < n; i++) {
-        struct workload_who w = who_is(chain, i);
+        struct workload_identity w = object_identity(chain, i);
         cleanup_free char *key =
             xasprintf("%s %s %.*s", w.api_version, w.kind, (int)strcspn(gives, " "), gives);
         map_set(&covered, key, &covered);

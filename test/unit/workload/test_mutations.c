@@ -9,8 +9,8 @@
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/yaml_to_json.h"
 #include "workload/kinds.h"
 #include "workload_fixture.h"
 
@@ -118,7 +118,7 @@ static void ask(const struct workload_rules *rules, const json_t *const *chain, 
     for (size_t i = 0; i < n; i++)
         if (workload_owner(rules, chain[i], &ref))
             workload_ref_done(&ref);
-    (void)workload_judge(rules, chain[0]);
+    (void)workload_wants_podgroup(rules, chain[0]);
     int r = workload_group(rules, chain, n, &g, &err);
     if (r < 0) {
         check_text(err.text);

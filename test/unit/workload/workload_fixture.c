@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "base/buf.h"
-#include "k8s/encoding/field.h"
-#include "k8s/encoding/yaml.h"
+#include "k8s/encoding/kube_field.h"
+#include "k8s/encoding/yaml_to_json.h"
 
 json_t *fixture_parse(const char *yaml)
 {

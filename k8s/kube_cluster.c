@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "k8s/kube_cluster.h"
+
+#include <curl/curl.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "k8s/decode/decode.h"
+#include "k8s/grouper/grouper.h"
+#include "k8s/list_watch/api_discovery.h"
+#include "k8s/list_watch/claim_topology.h"
+#include "k8s/list_watch/watch.h"
+#include "k8s/write/write.h"
+
+/* Long enough to idle, short enough to notice a clock that jumped. */
+#define MAX_SLEEP (30 * USEC_PER_SEC)
+
+/* The PodGroups of one dialect. */
+struct kind {
+    struct api *api;
+    const struct dialect *dialect;
+    char *resource; /* "podgroups.scheduling.volcano.sh" */
+    struct api_discovery *discover;
+    struct watch *watch;
+    struct client_timer lost; /* the watch found that the CRD is gone */
+    bool synced;
+};
+
+enum { SOURCE_NODES, SOURCE_PODS, SOURCE_CLAIMS, SOURCE_VOLUMES, SOURCE_CLASSES, N_SOURCES };
+
+struct api {
+    struct cluster base;
+    struct cluster_sink sink;
+    pthread_t thread;
+    struct mailbox *box;         /* of requests, and of the one `stop` */
+    struct api_metrics *metrics; /* locks itself */
+    struct {
+        struct mail mail;
+        usec_t deadline;
+    } stop; /* owned by close() until it is posted */
+
+    /* owned by the API thread */
+    struct client *client;
+    struct podgroups *groups;
+    struct writer *writer;
+    struct grouper *grouper; /* NULL: no PodGroups are made */
+    struct claim_topology *claims;
+    struct feed {
+        struct api *api;
+        struct watch *watch;
+        bool synced;
+    } feeds[N_SOURCES];
+    bool synced, gates;
+    struct kind *kinds;
+    size_t n_kinds;
+    struct gate_policy_check *policies; /* NULL: without gates */
+    usec_t deadline;                    /* USEC_NEVER until close() */
+};
+
+static void post(struct api *a, struct gang_event *ev)
+{
+    a->sink.post(a->sink.arg, ev);
+}
+
+static void check_synced(struct api *a)
+{
+    bool all = true;
+    for (size_t i = 0; i < N_SOURCES; i++)
+        all = all && a->feeds[i].synced;
+    for (size_t i = 0; i < a->n_kinds; i++)
+        all = all && a->kinds[i].synced;
+    if (!all || a->synced)
+        return;
+    a->synced = true;
+    log_info("every list was read once", NULL);
+    post(a, &(struct gang_event){.kind = GANG_EV_SYNCED});
+}
+
+/* ---- what every cluster serves ---- */
+
+static struct api *kube_cluster_of(void *feed)
+{
+    return ((struct feed *)feed)->api;
+}
+
+static int set_node(void *feed, json_t *object, struct err *err)
+{
+    struct gang_event ev = {.kind = GANG_EV_NODE_SET, .node = decode_node(object, err)};
+    if (!ev.node)
+        return -1;
+    bool whole = !ev.node->invalid;
+    if (!whole)
+        err_set(err, ERR_INVALID, "node %s: %s", ev.node->name, ev.node->invalid);
+    post(kube_cluster_of(feed), &ev);
+    return whole ? 0 : 1;
+}
+
+static void node_gone(void *feed, const char *ns, const char *name)
+{
+    (void)ns; /* nodes have none */
+    struct gang_event ev = {.kind = GANG_EV_NODE_GONE};
+    ev.gone = (struct gang_ref){.name = xstrdup(name)};
+    post(kube_cluster_of(feed), &ev);
+}
+
+/* `why`: only a part of it is here; NULL: it is whole. */
+static int on_pod_set(struct api *a, json_t *object, const struct err *why, struct err *err)
+{
+    grouper_overlay(a->grouper, object);
+    struct gang_event ev = {.kind = GANG_EV_POD_SET};
+    ev.pod = why ? decode_pod_part(object, why, err) : decode_pod(object, err);
+    if (!ev.pod)
+        return -1;
+    grouper_pod(a->grouper, object, ev.pod);
+    if (ev.pod->group.name) {
+        cleanup_free char *owners = dialect_owners(object);
+        podgroups_linked(a->groups, &ev.pod->group, owners);
+    }
+    bool whole = !ev.pod->invalid;
+    if (!whole)
+        err_set(err, ERR_INVALID, "%s", ev.pod->invalid);
+    ev.pod = gang_pod_facts_pack(ev.pod);
+    post(a, &ev);
+    return whole ? 0 : 1;
+}
+
+static int set_pod(void *feed, json_t *object, struct err *err)
+{
+    return on_pod_set(kube_cluster_of(feed), object, /* why= */ NULL, err);
+}
+
+/* One that runs must not vanish from the ledger. */
+static int unread_pod(void *feed, json_t *object, const struct err *why)
+{
+    struct err err;
+    return on_pod_set(kube_cluster_of(feed), object, why, &err);
+}
+
+/* What a reply said is as good as what the watch says. */
+static void show_pod(void *arg, json_t *object)
+{
+    struct err err;
+    if (on_pod_set(arg, object, /* why= */ NULL, &err) < 0)
+        log_error("a pod cannot be read", "error", err.text, NULL);
+}
+
+static void pod_gone(void *feed, const char *ns, const char *name)
+{
+    struct gang_event ev = {.kind = GANG_EV_POD_GONE};
+    grouper_pod_gone(kube_cluster_of(feed)->grouper, ns, name);
+    ev.gone = (struct gang_ref){.ns = xstrdup(ns), .name = xstrdup(name)};
+    post(kube_cluster_of(feed), &ev);
+}
+
+static int set_claim(void *feed, json_t *object, struct err *err)
+{
+    return claim_topology_set(kube_cluster_of(feed)->claims, object, err);
+}
+
+static void claim_gone(void *feed, const char *ns, const char *name)
+{
+    claim_topology_gone(kube_cluster_of(feed)->claims, ns, name);
+}
+
+static int set_volume(void *feed, json_t *object, struct err *err)
+{
+    return claim_topology_set_volume(kube_cluster_of(feed)->claims, object, err);
+}
+
+static void volume_gone(void *feed, const char *ns, const char *name)
+{
+    (void)ns; /* volumes have none */
+    claim_topology_volume_gone(kube_cluster_of(feed)->claims, name);
+}
+
+static int set_class(void *feed, json_t *object, struct err *err)
+{
+    struct gang_event ev = {.kind = GANG_EV_CLASS_SET, .class = decode_class(object, err)};
+    if (!ev.class)
+        return -1;
+    post(kube_cluster_of(feed), &ev);
+    return 0;
+}
+
+static void class_gone(void *feed, const char *ns, const char *name)
+{
+    (void)ns; /* classes have none */
+    struct gang_event ev = {.kind = GANG_EV_CLASS_GONE};
+    ev.gone = (struct gang_ref){.name = xstrdup(name)};
+    post(kube_cluster_of(feed), &ev);
+}
+
+static void feed_synced(void *arg)
+{
+    struct feed *feed = arg;
+    feed->synced = true;
+    check_synced(feed->api);
+}
+
+static void feed_behind(void *arg, bool behind)
+{
+    static const enum gang_watch watches[] = {
+        [SOURCE_NODES] = GANG_WATCH_NODES, [SOURCE_PODS] = GANG_WATCH_PODS};
+    struct feed *feed = arg;
+    struct gang_event ev = {.kind = GANG_EV_WATCH};
+    ev.watch.of = watches[feed - feed->api->feeds];
+    ev.watch.behind = behind;
+    post(feed->api, &ev);
+}
+
+/* Without those that are not `needed` plans are worse, but no less kept: when they may not be read,
+ * the watch says so once and muster goes on, as where they are not served. */
+static const struct source {
+    const char *path, *resource, *rule;
+    const struct kube_protobuf_message *proto;
+    int (*set)(void *feed, json_t *object, struct err *err);
+    int (*unread)(void *feed, json_t *object, const struct err *why);
+    void (*gone)(void *feed, const char *ns, const char *name);
+    bool needed;
+} sources[N_SOURCES] = {
+    [SOURCE_NODES] = {"/api/v1/nodes", "nodes", "list and watch nodes", &kube_protobuf_node,
+                      set_node, NULL, node_gone, true},
+    [SOURCE_PODS] = {"/api/v1/pods", "pods", "list and watch pods", &kube_protobuf_pod, set_pod,
+                     unread_pod, pod_gone, true},
+    [SOURCE_CLAIMS] = {"/api/v1/persistentvolumeclaims", "persistentvolumeclaims",
+                       "list and watch persistentvolumeclaims", &kube_protobuf_claim, set_claim,
+                       NULL, claim_gone, false},
+    [SOURCE_VOLUMES] = {"/api/v1/persistentvolumes", "persistentvolumes",
+                        "list and watch persistentvolumes", &kube_protobuf_volume, set_volume, NULL,
+                        volume_gone, false},
+    [SOURCE_CLASSES] = {"/apis/scheduling.k8s.io/v1/priorityclasses", "priorityclasses",
+                        "list and watch priorityclasses in API group scheduling.k8s.io",
+                        &kube_protobuf_class, set_class, NULL, class_gone, false},
+};
+
+static void start_watches(struct api *a)
+{
+    for (size_t i = 0; i < N_SOURCES; i++) {
+        const struct source *s = &sources[i];
+        struct feed *feed = &a->feeds[i];
+        feed->api = a;
+        feed->watch =
+            watch_start(a->client, a->metrics,
+                        &(struct watch_options){.path = s->path,
+                                                .resource = s->resource,
+                                                .rule = s->rule,
+                                                .proto = s->proto,
+                                                .set = s->set,
+                                                .unread = s->unread,
+                                                .gone = s->gone,
+                                                .synced = feed_synced,
+                                                .behind = s->needed ? feed_behind : NULL,
+                                                .missing = s->needed ? NULL : feed_synced,
+                                                .forbidden = s->needed ? NULL : feed_synced,
+                                                .arg = feed});
+    }
+}
+
+/* ---- PodGroups ---- */
+
+static int set_group(void *arg, json_t *object, struct err *err)
+{
+    struct kind *k = arg;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_SET,
+                            .group = decode_group(k->dialect, object, err)};
+    if (!ev.group)
+        return -1;
+    podgroups_set(k->api->groups, &ev.group->ref, object);
+    grouper_group(k->api->grouper, &ev.group->ref, object);
+    post(k->api, &ev);
+    return 0;
+}
+
+/* Its pods say why they wait. Nothing is written beside what is not known. */
+static int unread_group(void *arg, json_t *object, const struct err *why)
+{
+    struct kind *k = arg;
+    struct err err;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_SET,
+                            .group = decode_group_part(k->dialect, object, why, &err)};
+    if (!ev.group)
+        return -1;
+    podgroups_gone(k->api->groups, &ev.group->ref);
+    post(k->api, &ev);
+    return 1;
+}
+
+static void group_gone(void *arg, const char *ns, const char *name)
+{
+    struct kind *k = arg;
+    struct gang_event ev = {.kind = GANG_EV_GROUP_GONE};
+    ev.gone = (struct gang_ref){xstrdup(k->dialect->api_group), xstrdup(ns), xstrdup(name)};
+    podgroups_gone(k->api->groups, &ev.gone);
+    grouper_group_gone(k->api->grouper, &ev.gone);
+    post(k->api, &ev);
+}
+
+/* Also when they may not be read: the pods that belong to no group can be served all the same. */
+static void kind_synced(void *arg)
+{
+    struct kind *k = arg;
+    k->synced = true;
+    grouper_ready(k->api->grouper, k->dialect, true);
+    check_synced(k->api);
+}
+
+static void kind_missing(void *arg)
+{
+    struct kind *k = arg;
+    client_timer_set(k->api->client, &k->lost, usec_now());
+}
+
+static void on_lost(void *arg)
+{
+    struct kind *k = arg;
+    log_info("PodGroups are no longer served", "dialect", k->dialect->name, NULL);
+    k->watch = watch_stop(k->watch, /* forget= */ true);
+    podgroups_serve(k->api->groups, k->dialect, /* version= */ NULL, false);
+    api_discovery_again(k->discover);
+    kind_synced(k);
+}
+
+static void kind_found(void *arg, const char *version, bool status_subresource)
+{
+    struct kind *k = arg;
+    struct api *a = k->api;
+    if (!version) {
+        kind_synced(k);
+        return;
+    }
+    const char *group = k->dialect->api_group;
+    log_info("PodGroups are served", "dialect", k->dialect->name, "version", version, NULL);
+    podgroups_serve(a->groups, k->dialect, version, status_subresource);
+    grouper_ready(a->grouper, k->dialect, false);
+    cleanup_free char *path = xasprintf("/apis/%s/%s/podgroups", group, version);
+    cleanup_free char *rule = xasprintf("list and watch podgroups in API group %s", group);
+    k->watch = watch_start(a->client, a->metrics,
+                           &(struct watch_options){.path = path,
+                                                   .resource = k->resource,
+                                                   .rule = rule,
+                                                   .set = set_group,
+                                                   .unread = unread_group,
+                                                   .gone = group_gone,
+                                                   .synced = kind_synced,
+                                                   .missing = kind_missing,
+                                                   .forbidden = kind_synced,
+                                                   .arg = k});
+}
+
+static void start_kinds(struct api *a)
+{
+    size_t most = 0;
+    while (dialects[most])
+        most++;
+    a->kinds = xcalloc(most, sizeof *a->kinds);
+    for (size_t i = 0; i < most; i++) {
+        if (!dialect_has_objects(dialects[i]))
+            continue;
+        struct kind *k = &a->kinds[a->n_kinds++];
+        k->api = a;
+        k->dialect = dialects[i];
+        k->resource = xasprintf("podgroups.%s", k->dialect->api_group);
+        k->lost = (struct client_timer){.fire = on_lost, .arg = k};
+        k->discover = api_discovery_start(a->client, k->dialect, kind_found, k);
+    }
+}
+
+/* ---- the thread ---- */
+
+static void take_mail(struct api *a)
+{
+    struct mail *next;
+    for (struct mail *m = mailbox_take(a->box); m; m = next) {
+        next = m->next;
+        if (m == &a->stop.mail)
+            a->deadline = a->stop.deadline;
+        else
+            writer_take(a->writer, write_request_of_mail(m));
+    }
+    writer_pump(a->writer);
+}
+
+static void *run(void *arg)
+{
+    struct api *a = arg;
+    sigset_t all; /* signals are the main thread's; a broken pipe is an error code here */
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, NULL);
+    start_watches(a);
+    start_kinds(a);
+    if (a->gates)
+        a->policies = gate_policy_check_start(a->client);
+    while (a->deadline == USEC_NEVER || (writer_owes(a->writer) && usec_now() < a->deadline)) {
+        usec_t limit = MAX_SLEEP;
+        if (a->deadline != USEC_NEVER && a->deadline - usec_now() < limit)
+            limit = a->deadline - usec_now();
+        client_run(a->client, limit, mailbox_fd(a->box));
+        take_mail(a);
+    }
+    return NULL;
+}
+
+/* ---- the face ---- */
+
+static void kube_cluster_apply(struct cluster *c, usec_t now, const struct gang_effect *effect)
+{
+    struct api *a = CONTAINER_OF(c, struct api, base);
+    (void)now; /* written as soon as it can be */
+    struct write_request *o = write_request_new(effect);
+    if (o)
+        mailbox_put(a->box, write_request_mail(o));
+}
+
+static void kube_cluster_advance(struct cluster *c, usec_t now)
+{
+    (void)c;
+    (void)now; /* the thread has its own timers */
+}
+
+static usec_t kube_cluster_next(const struct cluster *c)
+{
+    (void)c;
+    return USEC_NEVER;
+}
+
+static void api_metrics(struct cluster *c, struct buf *out)
+{
+    api_metrics_print(CONTAINER_OF(c, struct api, base)->metrics, out);
+}
+
+static void kube_cluster_free(struct api *a)
+{
+    for (size_t i = 0; i < N_SOURCES; i++)
+        watch_stop(a->feeds[i].watch, /* forget= */ false);
+    for (size_t i = 0; i < a->n_kinds; i++) {
+        watch_stop(a->kinds[i].watch, /* forget= */ false);
+        api_discovery_free(a->kinds[i].discover);
+        client_timer_clear(a->client, &a->kinds[i].lost);
+        free(a->kinds[i].resource);
+    }
+    free(a->kinds);
+    gate_policy_check_free(a->policies);
+    grouper_free(a->grouper);
+    writer_free(a->writer);
+    client_free(a->client);
+    podgroups_free(a->groups);
+    claim_topology_free(a->claims);
+    api_metrics_free(a->metrics);
+    mailbox_free(a->box);
+    free(a);
+}
+
+static void kube_cluster_close(struct cluster *c, usec_t deadline)
+{
+    struct api *a = CONTAINER_OF(c, struct api, base);
+    a->stop.deadline = deadline;
+    mailbox_put(a->box, &a->stop.mail);
+    pthread_join(a->thread, NULL);
+    kube_cluster_free(a);
+}
+
+static const struct cluster_ops kube_cluster_ops = {
+    .apply = kube_cluster_apply,
+    .advance = kube_cluster_advance,
+    .next = kube_cluster_next,
+    .close = kube_cluster_close,
+    .metrics = api_metrics,
+};
+
+static void init_curl(void)
+{
+    curl_global_init(CURL_GLOBAL_DEFAULT);
+}
+
+int kube_cluster_open(const struct kube_cluster_options *options, const struct cluster_sink *sink,
+                      struct cluster **ret, struct err *err)
+{
+    static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+    pthread_once(&curl_once, init_curl);
+    struct kubeconfig *kc = kubeconfig_load(options->kubeconfig, err);
+    if (!kc)
+        return -1;
+    struct api *a = xcalloc(1, sizeof *a);
+    a->base.ops = &kube_cluster_ops;
+    a->sink = *sink;
+    a->deadline = USEC_NEVER;
+    a->gates = options->gates;
+    a->metrics = api_metrics_new();
+    a->groups = podgroups_new();
+    a->claims = claim_topology_new(sink);
+    cleanup_free char *agent = xasprintf("muster/%s", options->version);
+    a->client = client_new(kc, agent, a->metrics, err);
+    a->box = a->client ? mailbox_new(err) : NULL;
+    if (!a->box) {
+        kube_cluster_free(a);
+        return -1;
+    }
+    a->writer = writer_new(&(struct writer_options){.client = a->client,
+                                                    .groups = a->groups,
+                                                    .metrics = a->metrics,
+                                                    .sink = &a->sink,
+                                                    .bindings = options->bindings});
+    if (options->rules)
+        a->grouper = grouper_new(&(struct grouper_options){.rules = options->rules,
+                                                           .client = a->client,
+                                                           .groups = a->groups,
+                                                           .writer = a->writer,
+                                                           .metrics = a->metrics,
+                                                           .show = show_pod,
+                                                           .arg = a});
+    int e = pthread_create(&a->thread, NULL, run, a);
+    if (e) {
+        kube_cluster_free(a);
+        return err_set(err, ERR_INTERNAL, "the API client's thread: %s", strerror(e));
+    }
+    pthread_setname_np(a->thread, "api"); /* what top and perf show */
+    *ret = &a->base;
+    return 0;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Write requests: copies of effects, which travel by mail. */
+#include "k8s/write/write_internal.h"
+
+static void copy_status(struct write_request *o, const struct gang_status *s)
+{
+    o->api_group = xstrdup(s->ref->api_group);
+    o->ns = xstrdup(s->ref->ns);
+    o->name = xstrdup(s->ref->name);
+    o->uid = xstrdup_null(s->uid);
+    o->text = xstrdup(s->text);
+    o->help = xstrdup(s->help);
+    o->ref = (struct gang_ref){o->api_group, o->ns, o->name};
+    o->status = *s;
+    o->status.ref = &o->ref;
+    o->status.uid = o->uid;
+    o->status.text = o->text;
+    o->status.help = o->help;
+}
+
+static void copy_event(struct write_request *o, const struct gang_effect *e)
+{
+    o->object_kind = xstrdup(e->event.kind);
+    o->api_group = xstrdup_null(e->event.api_group);
+    o->ns = xstrdup(e->event.ns);
+    o->name = xstrdup(e->event.name);
+    o->uid = xstrdup_null(e->event.uid);
+    o->reason = xstrdup(e->event.reason);
+    o->text = xstrdup(e->event.message);
+    o->warning = e->event.warning;
+}
+
+/* A PodGroup that its pods declare is no object: nothing can be written to it, or be said about it.
+ */
+static bool without_object(const char *api_group)
+{
+    const struct dialect *d = api_group ? dialect_by_group(api_group) : NULL;
+    return d && !dialect_has_objects(d);
+}
+
+struct write_request *write_request_new(const struct gang_effect *e)
+{
+    if ((e->kind == GANG_STATUS && without_object(e->status.ref->api_group)) ||
+        (e->kind == GANG_EVENT && without_object(e->event.api_group)))
+        return NULL;
+    struct write_request *o = xcalloc(1, sizeof *o);
+    o->kind = e->kind;
+    switch (e->kind) {
+    case GANG_BIND:
+    case GANG_READ_POD:
+    case GANG_NOMINATE:
+    case GANG_UNGATE:
+    case GANG_EVICT:
+    case GANG_PATCH_CONDITION:
+        o->ns = xstrdup(e->pod.ns);
+        o->name = xstrdup(e->pod.name);
+        o->uid = xstrdup(e->pod.uid);
+        o->node = xstrdup_null(e->pod.node);
+        o->nominates = e->kind == GANG_NOMINATE || (e->kind == GANG_UNGATE && o->node);
+        o->text = xstrdup_null(e->pod.text);
+        o->version = e->pod.version;
+        o->of_commit = e->pod.of_commit;
+        return o;
+    case GANG_STATUS:
+        copy_status(o, &e->status);
+        return o;
+    case GANG_EVENT:
+        copy_event(o, e);
+        return o;
+    default:
+        return write_request_free(o); /* replies are the server's */
+    }
+}
+
+struct write_request *write_request_event(const struct write_request_about *about,
+                                          const char *reason, const char *text)
+{
+    struct write_request *o = xcalloc(1, sizeof *o);
+    o->kind = GANG_EVENT;
+    o->api_version = xstrdup(about->api_version);
+    o->object_kind = xstrdup(about->kind);
+    o->ns = xstrdup(about->ns);
+    o->name = xstrdup(about->name);
+    o->uid = xstrdup(about->uid);
+    o->reason = xstrdup(reason);
+    o->text = xstrdup(text);
+    o->warning = true;
+    return o;
+}
+
+struct write_request *write_request_free(struct write_request *o)
+{
+    if (!o)
+        return NULL;
+    free(o->ns);
+    free(o->name);
+    free(o->uid);
+    free(o->node);
+    free(o->api_group);
+    free(o->api_version);
+    free(o->object_kind);
+    free(o->reason);
+    free(o->text);
+    free(o->help);
+    free(o);
+    return NULL;
+}
+
+struct mail *write_request_mail(struct write_request *o)
+{
+    return &o->mail;
+}
+
+struct write_request *write_request_of_mail(struct mail *m)
+{
+    return CONTAINER_OF(m, struct write_request, mail);
+}

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/extender/extender_wire.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <strings.h>
+
+#include "k8s/decode/decode.h"
+
+const char *extender_verb_name(enum extender_verb verb)
+{
+    static const char *const names[] = {
+#define X(id, name) name,
+        EXTENDER_VERBS(X)
+#undef X
+    };
+    return names[verb];
+}
+
+/* A parse in progress. */
+struct parser {
+    struct json_scan s;
+    char *body;
+    struct extender_args *args;
+    bool have_pod, have_names, have_nodes, have_victims, have_meta;
+    struct buf key, value; /* the last ones read */
+    size_t *found;         /* where each name is in the body or, being copied, in the text */
+    size_t n, found_cap, span_cap;
+    bool copied; /* the names are in the text, which moves while it grows */
+};
+
+static bool key_is(const struct parser *p, const char *name)
+{
+    return strcasecmp(buf_str(&p->key), name) == 0;
+}
+
+/* Appends p->value as the next name. */
+static void copy_name(struct parser *p)
+{
+    GROW(p->found, p->found_cap, p->n + 1);
+    p->found[p->n++] = p->args->text.len;
+    buf_append(&p->args->text, buf_str(&p->value), p->value.len + 1);
+    p->copied = true;
+}
+
+/* A key that may be there once. */
+static bool once(struct parser *p, bool *seen)
+{
+    if (*seen)
+        return json_scan_fail(&p->s, "this key is there twice");
+    *seen = true;
+    return true;
+}
+
+/* ---- filter and prioritize ---- */
+
+/* Unescapes what stands in the body, where it stands: that never makes it longer. */
+static void unescape(struct parser *p, struct json_span at)
+{
+    struct json_scan again = json_scan_new(p->body + at.at - 1, at.len + 2);
+    json_scan_string(&again, &p->value);
+    memcpy(p->body + at.at, buf_str(&p->value), p->value.len + 1);
+}
+
+/* The scanner is behind the closing quote, so that may become a NUL. */
+static bool keep_name(struct parser *p)
+{
+    struct json_span at;
+    bool plain;
+    if (!json_scan_text(&p->s, &at, &plain))
+        return false;
+    if (at.len == 0)
+        return json_scan_fail(&p->s, "an empty node name");
+    if (plain)
+        p->body[at.at + at.len] = '\0';
+    else
+        unescape(p, at);
+    GROW(p->found, p->found_cap, p->n + 1);
+    p->found[p->n++] = at.at;
+    return true;
+}
+
+static void parse_names(struct parser *p)
+{
+    if (json_scan_null(&p->s) || !once(p, &p->have_names) || !json_scan_array(&p->s))
+        return;
+    while (json_scan_item(&p->s) && keep_name(p))
+        ;
+}
+
+/* Reads the string `field` of the object at hand into p->value. */
+static bool string_field(struct parser *p, const char *field)
+{
+    bool found = false;
+    if (!json_scan_object(&p->s))
+        return false;
+    while (json_scan_key(&p->s, &p->key)) {
+        if (!found && key_is(p, field) && json_scan_peek(&p->s) == '"')
+            found = json_scan_string(&p->s, &p->value) && p->value.len > 0;
+        else
+            json_scan_skip(&p->s, NULL);
+    }
+    return found && !p->s.error;
+}
+
+/* Reads metadata.<field> of the Kubernetes object at hand into p->value. */
+static bool metadata_field(struct parser *p, const char *field)
+{
+    bool found = false;
+    if (!json_scan_object(&p->s))
+        return false;
+    while (json_scan_key(&p->s, &p->key)) {
+        if (!found && key_is(p, "metadata") && json_scan_peek(&p->s) == '{')
+            found = string_field(p, field);
+        else
+            json_scan_skip(&p->s, NULL);
+    }
+    return found && !p->s.error;
+}
+
+static bool parse_node(struct parser *p)
+{
+    json_scan_peek(&p->s); /* passes the white space before it */
+    size_t from = (size_t)(p->s.p - p->s.start);
+    if (!metadata_field(p, "name"))
+        return json_scan_fail(&p->s, "the node that ends here has no metadata.name");
+    struct extender_args *a = p->args;
+    GROW(a->items, p->span_cap, p->n + 1);
+    a->items[p->n] = (struct json_span){from, (size_t)(p->s.p - p->s.start) - from};
+    copy_name(p); /* the node is echoed as it came */
+    return true;
+}
+
+static void parse_nodes(struct parser *p)
+{
+    bool have_items = false;
+    if (json_scan_null(&p->s) || !once(p, &p->have_nodes) || !json_scan_object(&p->s))
+        return;
+    while (json_scan_key(&p->s, &p->key)) {
+        if (!key_is(p, "items") || json_scan_peek(&p->s) == 'n') {
+            json_scan_skip(&p->s, NULL);
+            continue;
+        }
+        if (!once(p, &have_items) || !json_scan_array(&p->s))
+            return;
+        while (json_scan_item(&p->s) && parse_node(p))
+            ;
+    }
+}
+
+/* The string at hand, if it is one and short enough; else the value is passed over. */
+static void short_text(struct parser *p, char out[EXTENDER_TEXT + 1])
+{
+    struct json_span at;
+    bool plain;
+    if (json_scan_peek(&p->s) != '"') {
+        json_scan_skip(&p->s, NULL);
+    } else if (json_scan_text(&p->s, &at, &plain) && plain && at.len <= EXTENDER_TEXT) {
+        memcpy(out, p->s.start + at.at, at.len);
+        out[at.len] = '\0';
+    }
+}
+
+/* What tells one version of a pod from all others. */
+static void parse_identity(struct parser *p, bool status)
+{
+    char version[EXTENDER_TEXT + 1] = "";
+    if (json_scan_peek(&p->s) != '{') {
+        json_scan_skip(&p->s, NULL);
+        return;
+    }
+    json_scan_object(&p->s);
+    while (json_scan_key(&p->s, &p->key)) {
+        if (status && key_is(p, "nominatedNodeName"))
+            short_text(p, p->args->pod_nominated);
+        else if (!status && key_is(p, "uid"))
+            short_text(p, p->args->pod_uid);
+        else if (!status && key_is(p, "resourceVersion"))
+            short_text(p, version);
+        else
+            json_scan_skip(&p->s, NULL);
+    }
+    if (!status)
+        p->args->pod_version = decode_version_text(version);
+}
+
+static void parse_pod_key(struct parser *p)
+{
+    if (!once(p, &p->have_pod))
+        return;
+    if (json_scan_peek(&p->s) != '{') {
+        json_scan_skip(&p->s, &p->args->pod_span);
+        return;
+    }
+    const char *from = p->s.p;
+    json_scan_object(&p->s);
+    while (json_scan_key(&p->s, &p->key)) {
+        if (key_is(p, "metadata"))
+            parse_identity(p, /* status= */ false);
+        else if (key_is(p, "status"))
+            parse_identity(p, /* status= */ true);
+        else
+            json_scan_skip(&p->s, NULL);
+    }
+    p->args->pod_span = (struct json_span){(size_t)(from - p->s.start), (size_t)(p->s.p - from)};
+}
+
+static void parse_args(struct parser *p)
+{
+    if (!json_scan_object(&p->s))
+        return;
+    while (json_scan_key(&p->s, &p->key)) {
+        if (key_is(p, "Pod"))
+            parse_pod_key(p);
+        else if (key_is(p, "NodeNames"))
+            parse_names(p);
+        else if (key_is(p, "Nodes"))
+            parse_nodes(p);
+        else
+            json_scan_skip(&p->s, NULL);
+        if (p->have_names && p->have_nodes)
+            json_scan_fail(&p->s, "both NodeNames and Nodes are given");
+    }
+}
+
+/* ---- preempt ---- */
+
+static void put_uid(struct parser *p, size_t nth)
+{
+    struct buf *out = &p->args->victims_text;
+    buf_puts(out, nth ? ",{\"UID\":" : "{\"UID\":");
+    buf_json(out, buf_str(&p->value), p->value.len);
+    buf_putc(out, '}');
+}
+
+/* The pods of one candidate: whole ones, or just {"UID": …}. */
+static void parse_victim_pods(struct parser *p, bool meta)
+{
+    size_t n = 0;
+    if (json_scan_null(&p->s) || !json_scan_array(&p->s))
+        return;
+    while (json_scan_item(&p->s)) {
+        if (!(meta ? string_field(p, "UID") : metadata_field(p, "uid")))
+            json_scan_fail(&p->s, "the victim that ends here has no UID");
+        else
+            put_uid(p, n++);
+    }
+}
+
+/* The value of one candidate node; writes it as MetaVictims. */
+static void parse_victims(struct parser *p, bool meta)
+{
+    struct extender_args *a = p->args;
+    int64_t violations = 0;
+    bool have_pods = false;
+    size_t from = a->victims_text.len;
+    buf_puts(&a->victims_text, "{\"Pods\":[");
+    if (!json_scan_object(&p->s))
+        return;
+    while (json_scan_key(&p->s, &p->key)) {
+        if (key_is(p, "Pods")) {
+            if (once(p, &have_pods))
+                parse_victim_pods(p, meta);
+        } else if (key_is(p, "NumPDBViolations")) {
+            json_scan_int(&p->s, &violations);
+        } else {
+            json_scan_skip(&p->s, NULL);
+        }
+    }
+    buf_printf(&a->victims_text, "],\"NumPDBViolations\":%" PRId64 "}", violations);
+    a->victims[p->n] = (struct json_span){from, a->victims_text.len - from};
+}
+
+static void parse_candidates(struct parser *p, bool meta)
+{
+    struct extender_args *a = p->args;
+    if (json_scan_null(&p->s) || !once(p, meta ? &p->have_meta : &p->have_victims) ||
+        !json_scan_object(&p->s))
+        return;
+    while (json_scan_key(&p->s, &p->value)) {
+        GROW(a->victims, p->span_cap, p->n + 1);
+        size_t name_at = a->text.len;
+        buf_append(&a->text, buf_str(&p->value), p->value.len + 1);
+        parse_victims(p, meta);
+        GROW(p->found, p->found_cap, p->n + 1);
+        p->found[p->n++] = name_at;
+        p->copied = true;
+    }
+}
+
+static void parse_preempt(struct parser *p)
+{
+    if (!json_scan_object(&p->s))
+        return;
+    while (json_scan_key(&p->s, &p->key)) {
+        if (key_is(p, "Pod"))
+            parse_pod_key(p);
+        else if (key_is(p, "NodeNameToVictims"))
+            parse_candidates(p, false);
+        else if (key_is(p, "NodeNameToMetaVictims"))
+            parse_candidates(p, true);
+        else
+            json_scan_skip(&p->s, NULL);
+        if (p->have_victims && p->have_meta)
+            json_scan_fail(&p->s, "both NodeNameToVictims and NodeNameToMetaVictims are given");
+    }
+}
+
+/* ---- bind ---- */
+
+static void parse_bind(struct parser *p)
+{
+    struct {
+        const char *key;
+        char **to;
+    } fields[] = {
+        {"PodName", &p->args->name},
+        {"PodNamespace", &p->args->ns},
+        {"PodUID", &p->args->uid},
+        {"Node", &p->args->node},
+    };
+    if (!json_scan_object(&p->s))
+        return;
+    while (json_scan_key(&p->s, &p->key)) {
+        char **to = NULL;
+        for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+            if (key_is(p, fields[i].key))
+                to = fields[i].to;
+        if (!to)
+            json_scan_skip(&p->s, NULL);
+        else if (*to)
+            json_scan_fail(&p->s, "this key is there twice");
+        else if (json_scan_string(&p->s, &p->value))
+            *to = xstrdup(buf_str(&p->value));
+    }
+}
+
+static int check_bind(const struct extender_args *a, struct err *err)
+{
+    const struct {
+        const char *key, *value;
+    } fields[] = {
+        {"PodName", a->name}, {"PodNamespace", a->ns}, {"PodUID", a->uid}, {"Node", a->node}};
+    for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
+        if (!fields[i].value || !*fields[i].value)
+            return err_set(err, ERR_INVALID, "ExtenderBindingArgs: %s is missing", fields[i].key);
+    return 0;
+}
+
+/* ---- all ---- */
+
+int extender_decode_pod(struct extender_args *a, const struct workload_rules *rules,
+                        struct err *err)
+{
+    json_error_t e;
+    if (!a->pod_span.len)
+        return 0;
+    /* Checked already, and no deeper than JSON_SCAN_DEPTH: only numbers can still be refused. */
+    json_t *tree = json_loadb(a->body + a->pod_span.at, a->pod_span.len, 0, &e);
+    if (!tree)
+        return err_set(err, ERR_INVALID, "Pod: %s, at byte %zu", e.text,
+                       a->pod_span.at + (size_t)e.position);
+    a->pod = decode_pod(tree, err);
+    if (a->pod)
+        decode_awaits(rules, tree, a->pod);
+    json_decref(tree);
+    return a->pod ? 0 : -1;
+}
+
+/* The text has stopped moving: offsets become pointers. */
+static void finish_names(struct parser *p)
+{
+    struct extender_args *a = p->args;
+    const char *from = p->copied ? a->text.data : p->body;
+    a->names = xcalloc(p->n, sizeof *a->names);
+    for (size_t i = 0; i < p->n; i++)
+        a->names[i] = from + p->found[i];
+    a->n_names = p->n;
+}
+
+static int finish(struct parser *p, enum extender_verb verb, struct err *err)
+{
+    json_scan_end(&p->s);
+    if (p->s.error)
+        return err_set(err, ERR_INVALID, "%s, at byte %zu", p->s.error, p->s.at);
+    if (verb == EXTENDER_BIND)
+        return check_bind(p->args, err);
+    if (verb == EXTENDER_PREEMPT && !p->have_victims && !p->have_meta)
+        return err_set(err, ERR_INVALID,
+                       "neither NodeNameToVictims nor NodeNameToMetaVictims is given");
+    if (verb != EXTENDER_PREEMPT && !p->have_names && !p->have_nodes)
+        return err_set(err, ERR_INVALID, "neither NodeNames nor Nodes is given");
+    finish_names(p);
+    if (!p->have_pod || p->args->pod_span.len <= strlen("null"))
+        return err_set(err, ERR_INVALID, "Pod is missing");
+    return 0;
+}
+
+int extender_parse(enum extender_verb verb, char *body, size_t len, struct extender_args *args,
+                   struct err *err)
+{
+    static void (*const parsers[])(struct parser *) = {
+        [EXTENDER_FILTER] = parse_args,
+        [EXTENDER_PRIORITIZE] = parse_args,
+        [EXTENDER_PREEMPT] = parse_preempt,
+        [EXTENDER_BIND] = parse_bind,
+    };
+    struct parser p = {.s = json_scan_new(body, len), .body = body, .args = args};
+    args->body = body;
+    parsers[verb](&p);
+    int r = finish(&p, verb, err);
+    buf_done(&p.key);
+    buf_done(&p.value);
+    free(p.found);
+    return r;
+}
+
+void extender_args_done(struct extender_args *a)
+{
+    gang_pod_facts_free(a->pod);
+    free(a->names);
+    free(a->items);
+    free(a->victims);
+    buf_done(&a->victims_text);
+    free(a->ns);
+    free(a->name);
+    free(a->uid);
+    free(a->node);
+    buf_done(&a->text);
+    *a = (struct extender_args){0};
+}
+
+/* ---- replies ---- */
+
+static void put_text(struct buf *out, const char *s)
+{
+    buf_json(out, s, strlen(s));
+}
+
+static void put_passed(const struct extender_args *a, uint32_t i, size_t nth, struct buf *out)
+{
+    if (nth)
+        buf_putc(out, ',');
+    if (a->items)
+        buf_append(out, a->body + a->items[i].at, a->items[i].len);
+    else
+        put_text(out, a->names[i]);
+}
+
+#define ITEMS_HEAD "\"Nodes\":{\"metadata\":{},\"items\":["
+#define ITEMS_TAIL "]},\"NodeNames\":null"
+
+static size_t passing(const struct extender_args *a, const struct gang_filter_reply *r)
+{
+    return r->pass_all ? a->n_names : r->n_passed;
+}
+
+static uint32_t passed_at(const struct gang_filter_reply *r, size_t i)
+{
+    return r->pass_all ? (uint32_t)i : r->passed[i];
+}
+
+static void put_nodes(const struct extender_args *a, const struct gang_filter_reply *r,
+                      struct buf *out)
+{
+    buf_puts(out, a->items ? ITEMS_HEAD : "\"NodeNames\":[");
+    for (size_t i = 0; i < passing(a, r); i++)
+        put_passed(a, passed_at(r, i), i, out);
+    buf_puts(out, a->items ? ITEMS_TAIL : "],\"Nodes\":null");
+}
+
+static void put_refused(const struct extender_args *args, const struct gang_filter_reply *reply,
+                        struct buf *out)
+{
+    buf_puts(out, reply->as_full ? ",\"FailedNodes\":{" : ",\"FailedAndUnresolvableNodes\":{");
+    for (size_t i = 0; i < reply->n_refused; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_text(out, args->names[reply->refused[i].index]);
+        buf_putc(out, ':');
+        put_text(out, reply->refused[i].text);
+    }
+    buf_puts(out, "},\"Error\":\"\"}");
+}
+
+void extender_write_filter(const struct extender_args *args, const struct gang_filter_reply *reply,
+                           struct buf *out)
+{
+    if (reply->error) {
+        extender_write_failure(EXTENDER_FILTER, reply->error, out);
+        return;
+    }
+    buf_putc(out, '{');
+    put_nodes(args, reply, out);
+    put_refused(args, reply, out);
+}
+
+/* Nodes move towards the beginning only: each stood behind a comma, and the first one far enough
+ * behind the pod. Their names were copied. */
+bool extender_filter_in_place(const struct extender_args *a, const struct gang_filter_reply *r,
+                              struct buf *body)
+{
+    size_t n = passing(a, r), at = strlen("{" ITEMS_HEAD);
+    if (r->error || !a->items || n == 0 || a->items[passed_at(r, 0)].at < at)
+        return false;
+    for (size_t i = 1; i < n; i++)
+        if (passed_at(r, i) <= passed_at(r, i - 1))
+            return false;
+    memcpy(body->data, "{" ITEMS_HEAD, at);
+    for (size_t i = 0; i < n; i++) {
+        const struct json_span *item = &a->items[passed_at(r, i)];
+        if (i)
+            body->data[at++] = ',';
+        memmove(body->data + at, body->data + item->at, item->len);
+        at += item->len;
+    }
+    body->len = at;
+    buf_puts(body, ITEMS_TAIL);
+    put_refused(a, r, body);
+    return true;
+}
+
+void extender_write_prioritize(const struct extender_args *args, const uint8_t *scores, size_t n,
+                               struct buf *out)
+{
+    buf_putc(out, '[');
+    for (size_t i = 0; i < n; i++) {
+        buf_puts(out, i ? ",{\"Host\":" : "{\"Host\":");
+        put_text(out, args->names[i]);
+        buf_printf(out, ",\"Score\":%u}", scores[i]);
+    }
+    buf_putc(out, ']');
+}
+
+void extender_write_preempt(const struct extender_args *args, const uint32_t *kept, size_t n_kept,
+                            struct buf *out)
+{
+    buf_puts(out, "{\"NodeNameToMetaVictims\":{");
+    for (size_t i = 0; i < n_kept; i++) {
+        const struct json_span *v = &args->victims[kept[i]];
+        if (i)
+            buf_putc(out, ',');
+        put_text(out, args->names[kept[i]]);
+        buf_putc(out, ':');
+        buf_append(out, args->victims_text.data + v->at, v->len);
+    }
+    buf_puts(out, "}}");
+}
+
+void extender_write_bind(const char *error, struct buf *out)
+{
+    buf_puts(out, "{\"Error\":");
+    put_text(out, error);
+    buf_putc(out, '}');
+}
+
+int extender_write_failure(enum extender_verb verb, const char *error, struct buf *out)
+{
+    switch (verb) {
+    case EXTENDER_PRIORITIZE:
+        buf_puts(out, "[]");
+        return 200;
+    case EXTENDER_PREEMPT:
+        extender_write_bind(error, out); /* kube-scheduler reads the status only */
+        return 500;
+    case EXTENDER_FILTER:
+        buf_puts(out, "{\"Nodes\":null,\"NodeNames\":null,\"FailedAndUnresolvableNodes\":null,"
+                      "\"Error\":");
+        put_text(out, error);
+        buf_putc(out, '}');
+        return 200;
+    default:
+        extender_write_bind(error, out);
+        return 200;
+    }
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Why a gang is where it is, as members of its JSON object.
+ */
+#include "server/http/json_put.h"
+#include "server/views/api_json.h"
+
+#define EVENTS_SHOWN 20
+
+struct clock {
+    usec_t now, wall;
+    struct buf *out;
+};
+
+/* A moment of the core's clock; nothing when it is 0. */
+static void put_moment(const struct clock *c, const char *key, usec_t at)
+{
+    if (at)
+        json_put_moment(c->out, key, c->wall + (at - c->now));
+}
+
+static void put_ref(struct buf *out, const char *key, const struct gang_ref *ref)
+{
+    json_put_key(out, key);
+    buf_putc(out, '{');
+    json_put_text(out, "namespace", ref->ns);
+    json_put_text(out, "name", ref->name);
+    json_put_text(out, "group", ref->api_group);
+    buf_putc(out, '}');
+}
+
+struct figure {
+    const char *key;
+    int64_t value;
+};
+
+static void put_figures(struct buf *out, const struct figure *figures, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        json_put_number(out, figures[i].key, figures[i].value);
+}
+
+static void open_element(struct buf *out)
+{
+    json_put_comma(out);
+    buf_putc(out, '{');
+}
+
+static void put_units(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "minimums");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < x->n_units; i++) {
+        const struct gang_explained_unit *u = &x->units[i];
+        const struct figure figures[] = {
+            {"depth", u->depth},       {"needed", u->needs},
+            {"members", u->members},   {"bound", u->bound},
+            {"held", u->held},         {"planned", u->planned},
+            {"children", u->children}, {"childrenNeeded", u->children_needed},
+        };
+        open_element(out);
+        if (u->group)
+            put_ref(out, "podGroup", u->group);
+        json_put_text(out, "subgroup", u->subgroup);
+        json_put_text(out, "part", u->part);
+        put_figures(out, figures, ARRAY_SIZE(figures));
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+static void put_short(struct buf *out, const struct gang_explained_signature *s)
+{
+    const struct figure figures[] = {{"each", s->each}, {"free", s->free}, {"largest", s->largest}};
+    json_put_key(out, "short");
+    buf_putc(out, '{');
+    json_put_text(out, "resource", s->resource);
+    put_figures(out, figures, ARRAY_SIZE(figures));
+    buf_putc(out, '}');
+}
+
+static void put_signatures(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "waiting");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < x->n_signatures; i++) {
+        const struct gang_explained_signature *s = &x->signatures[i];
+        const struct figure figures[] = {
+            {"pods", s->pods},       {"nodes", s->nodes},     {"passing", s->passing},
+            {"able", s->able},       {"room", s->roomy},      {"refused", s->refused},
+            {"kept", s->earmarked},  {"volumes", s->volumes}, {"ports", s->ports},
+            {"between", s->between}, {"fit", s->fit},
+        };
+        open_element(out);
+        json_put_text(out, "example", s->sample->name);
+        if (s->beyond)
+            json_put_text(out, "beyondModel", s->beyond);
+        put_figures(out, figures, ARRAY_SIZE(figures));
+        json_put_flag(out, "partly", s->partly);
+        if (s->resource)
+            put_short(out, s);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+static void put_holder(struct buf *out, const struct gang_explained_holder *h)
+{
+    const struct figure figures[] = {
+        {"pods", h->pods}, {"amount", h->amount}, {"reserved", h->reserved}};
+    open_element(out);
+    json_put_text(out, "kind", h->gang ? "gang" : "pod");
+    json_put_text(out, "namespace", h->gang ? h->gang->ns : h->pod->ns);
+    json_put_text(out, "name", h->gang ? h->gang->name : h->pod->name);
+    put_figures(out, figures, ARRAY_SIZE(figures));
+    if (h->enough != GANG_NOT_ASKED)
+        json_put_flag(out, "enough", h->enough == GANG_YES);
+    buf_putc(out, '}');
+}
+
+static void put_more_nodes(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "moreNodes");
+    buf_putc(out, '{');
+    json_put_number(out, "nodes", x->more_nodes);
+    json_put_text(out, "like", x->like);
+    buf_putc(out, '}');
+}
+
+static void put_holders(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "holders");
+    buf_putc(out, '{');
+    json_put_text(out, "resource", x->held);
+    json_put_key(out, "largest");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < x->n_holders; i++)
+        put_holder(out, &x->holders[i]);
+    buf_putc(out, ']');
+    json_put_number(out, "others", (int64_t)x->n_others);
+    json_put_number(out, "othersAmount", x->others_amount);
+    json_put_flag(out, "partly", x->partly);
+    buf_putc(out, '}');
+}
+
+/* Whether one member at bind is enough, and if not, why. */
+static void put_express(struct buf *out, const struct gang_core *core,
+                        const struct gang_explained *x)
+{
+    const char *wrong = gang_core_parity_difference(core);
+    json_put_key(out, "express");
+    buf_putc(out, '{');
+    json_put_flag(out, "on", x->express && !x->express_closed);
+    if (x->express_doubt)
+        json_put_text(out, "doubt", x->express_doubt);
+    json_put_number(out, "mismatches", (int64_t)x->mismatches);
+    if (wrong) {
+        json_put_flag(out, "closed", x->express && x->express_closed);
+        json_put_text(out, "firstMismatch", x->express_closed ? x->express_closed : wrong);
+    }
+    buf_putc(out, '}');
+}
+
+static void put_places(struct buf *out, const struct gang_explained *x)
+{
+    json_put_key(out, "withoutPlace");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < x->n_pods; i++) {
+        open_element(out);
+        json_put_text(out, "name", x->pods[i].facts->name);
+        json_put_number(out, "waiting", x->pods[i].signature);
+        if (x->pods[i].pinned)
+            json_put_text(out, "pinned", x->pods[i].pinned);
+        buf_putc(out, '}');
+    }
+    buf_putc(out, ']');
+}
+
+void api_json_explain(struct gang_core *core, const struct history *history,
+                      const struct gang_ref *ref, usec_t now, usec_t wall, struct buf *out)
+{
+    struct gang_explained x;
+    const struct clock clock = {now, wall, out};
+    const struct history_filter filter = {ref->ns, ref->name, ref->api_group, EVENTS_SHOWN};
+    if (!gang_core_explain(core, ref, &x))
+        return;
+    json_put_number(out, "inOrder", x.waiting);
+    put_moment(&clock, "attemptUntil", x.attempt_until);
+    put_moment(&clock, "backoffUntil", x.backoff_until);
+    put_moment(&clock, "holdUntil", x.hold_until);
+    put_moment(&clock, "refusedUntil", x.infeasible_until);
+    if (x.earmark_gang)
+        put_ref(out, "capacityKeptFor", x.earmark_gang);
+    json_put_flag(out, "keptForIt", x.has_earmark);
+    json_put_flag(out, "keptFromIt", x.respects_earmark);
+    put_express(out, core, &x);
+    put_units(out, &x);
+    put_signatures(out, &x);
+    put_places(out, &x);
+    if (x.held)
+        put_holders(out, &x);
+    if (x.more_nodes)
+        put_more_nodes(out, &x);
+    json_put_key(out, "events");
+    history_json(history, &filter, out);
+    gang_explained_done(&x);
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * model_time_and_restarts.c - time, restarts of muster and kube-scheduler, and the calm at the end.
+ */
+#include "test/prop/model.h"
+#include "test/prop/oracle.h"
+
+/* How long the calm may last before what is left over counts as stuck. */
+#define CALM_LIMIT SECONDS(2000)
+
+/* ---- time ---- */
+
+/* Nodes that were hidden from a pod will do again, and the scheduler knows it. */
+static void hidden_return(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].hidden) {
+            m->pods[p].hidden = false;
+            m->pods[p].sleep = AWAKE;
+        }
+}
+
+/* A watch that is a minute late about a new pod is not modelled: muster has forgotten by then what
+ * filter said of it. */
+static void watch_catches_up(struct model *m, usec_t until)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && !m->pods[p].shown && until - m->pods[p].created > SECONDS(45))
+            objects_show(m, 'p', p);
+}
+
+/* The loop never lets a moment pass that the core asked for. */
+void let_time_pass(struct model *m, usec_t t)
+{
+    usec_t to = m->now + t, next = gang_core_next(m->core);
+    watch_catches_up(m, to);
+    if (t > 0)
+        objects_notice(m);
+    model_step(m);
+    oracle_steered(m, /* before= */ true);
+    for (int ticks = 0; (next = gang_core_next(m->core)) <= to; ticks++) {
+        m->now = next > m->now ? next : m->now;
+        model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
+        model_step(m);
+        if (gang_core_next(m->core) == next)
+            model_fail(m, "timer", "the core asks for the same moment again");
+        if (ticks > 100000)
+            model_fail(m, "timer", "the core does not come to rest");
+    }
+    m->now = to;
+    if (t >= SECONDS(1))
+        oracle_steered(m, /* before= */ false);
+    model_tell(m, (struct gang_event){.kind = GANG_EV_TICK}, -1);
+    if (t > 0)
+        hidden_return(m);
+}
+
+static void do_wait(struct model *m, const struct op *op)
+{
+    let_time_pass(m, op_get(op, A_TIME, 0) * USEC_PER_MSEC);
+}
+
+/* ---- deaths ---- */
+
+/* Requests under way: done or not, as the bits say; nobody waits for the result. */
+static void requests_orphaned(struct model *m, int32_t landed)
+{
+    int bit = 0;
+    for (size_t i = 0; i < m->n_requests; i++) {
+        const struct request *r = &m->requests[i];
+        struct pod_truth *t = &m->pods[r->pod];
+        if (r->read || !t->exists || t->serial != r->serial || t->node >= 0)
+            continue;
+        if (landed >> (bit++ & 31) & 1)
+            pod_bound_by_us(m, r->pod, r->node);
+        else
+            t->lost = r->node, t->lost_sent = r->sent;
+        if (pod_group(t) >= 0)
+            group_excuse(m, pod_group(t));
+    }
+    m->n_requests = 0;
+}
+
+static void list_everything(struct model *m)
+{
+    memset(m->left, 0, sizeof m->left);
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        t->charged = NOT_CHARGED;
+        t->shown = t->learnt = t->ghost = t->lift_asked = false;
+        t->named = t->ours = t->rewritten = -1;
+        t->asked_at = 0;
+        t->inherited = t->nominated >= 0;
+        model_let(m, p, t->exists && t->node < 0 ? UINT32_MAX : 0);
+        objects_show(m, 'p', p);
+        if (t->exists && (t->node >= 0 || t->lost >= 0) && pod_group(t) >= 0)
+            group_excuse(m, pod_group(t)); /* part bound by the death: it is Recovering */
+    }
+    struct object_truth *lists[] = {m->nodes, m->groups, m->classes, m->claims};
+    static const int counts[] = {NODES, GROUPS, CLASSES, CLAIMS};
+    static const char classes[] = "ngkc";
+    for (size_t k = 0; k < ARRAY_SIZE(lists); k++)
+        for (int i = 0; i < counts[k]; i++) {
+            lists[k][i].shown = false;
+            objects_show(m, classes[k], i);
+        }
+}
+
+static void do_kill(struct model *m, const struct op *op)
+{
+    model_step(m);
+    requests_orphaned(m, op_get(op, A_MASK, 0));
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].call)
+            sched_forget(m, p);
+    m->n_calls = 0;
+    model_start_core(m);
+    list_everything(m);
+    model_step(m);
+    model_tell(m, (struct gang_event){.kind = GANG_EV_SYNCED}, -1);
+}
+
+static void do_restart(struct model *m, const struct op *op)
+{
+    for (size_t i = 0; i < m->n_calls; i++) {
+        m->calls[i].closed = true;
+        if (!op_has(op, A_UNSEEN))
+            model_tell(m, (struct gang_event){.kind = GANG_EV_CALL_CLOSED, .id = m->calls[i].id},
+                       -1);
+    }
+    for (int p = 0; p < PODS; p++) {
+        struct pod_truth *t = &m->pods[p];
+        t->call = 0;
+        t->picked = -1;
+        t->sleep = AWAKE;
+        t->retry_at = 0;
+    }
+}
+
+static void do_rebuild(struct model *m, const struct op *op)
+{
+    (void)op;
+    objects_show_all(m);
+    objects_notice(m);
+    model_step(m);
+    oracle_rebuild(m);
+}
+
+/* ---- calm ---- */
+
+static bool ask_again(struct model *m, enum op_kind kind)
+{
+    struct op op = op_make(kind, 0, 0);
+    m->did_something = false;
+    if (kind < OP_RESULT)
+        do_sched(m, &op);
+    else
+        do_request(m, &op);
+    bool did = m->did_something;
+    if (did)
+        model_step(m);
+    return did;
+}
+
+/* The scheduler and the API server do what there is to do at this moment. */
+static void work_off(struct model *m)
+{
+    /* Landing before its result: the scheduler may know of a Binding before muster does. */
+    static const enum op_kind kinds[] = {OP_FILTER, OP_BIND,   OP_LAND,
+                                         OP_FILTER, OP_RESULT, OP_READ};
+    for (int round = 0; round < 8 * PODS; round++) {
+        bool any = false;
+        for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+            any |= ask_again(m, kinds[i]);
+        if (!any)
+            return;
+    }
+}
+
+static void end_terminating(struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && m->pods[p].deleting && !op_has(&m->pods[p].spec, A_KEPT)) {
+            struct op op = op_make(OP_NOPOD, 'p', p);
+            do_object(m, &op);
+        }
+}
+
+static bool any_barred(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && op_has(&m->pods[p].spec, A_BARRED))
+            return true;
+    return false;
+}
+
+static void do_calm(struct model *m, const struct op *op)
+{
+    (void)op;
+    usec_t end = m->now + CALM_LIMIT, flush = m->now + SECONDS(300);
+    cleanup_free char *stuck = NULL;
+    hidden_return(m);
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && op_has(&m->pods[p].spec, A_GATED)) {
+            op_unset(&m->pods[p].spec, A_GATED);
+            m->pods[p].sleep = AWAKE;
+            m->pods[p].dirty = CHANGED;
+        }
+    m->totals->calms++;
+    m->calm = true;
+    while (m->now < end) {
+        end_terminating(m);
+        objects_show_all(m);
+        model_step(m);
+        work_off(m);
+        free(STEAL(stuck));
+        stuck = oracle_calm(m);
+        if (!stuck)
+            break;
+        usec_t next = gang_core_next(m->core);
+        for (int p = 0; p < PODS; p++)
+            if (m->pods[p].exists && m->pods[p].retry_at > m->now && m->pods[p].retry_at < next)
+                next = m->pods[p].retry_at;
+        if (next == USEC_NEVER)
+            break;
+        if (m->now >= flush && any_barred(m)) { /* others wake by what happens */
+            sched_flush(m);
+            flush = m->now + SECONDS(300);
+        }
+        let_time_pass(m, next > m->now ? next - m->now : USEC_PER_MSEC);
+        model_step(m);
+    }
+    if (stuck)
+        model_fail(m, "stuck", "%s", stuck);
+    m->calm = false;
+    m->did_something = true;
+}
+
+static void do_expect(struct model *m, const struct op *op)
+{
+    int bound = 0, wanted = op_get(op, A_BOUND, op_has(op, A_ON));
+    for (int p = 0; p < PODS; p++) {
+        const struct pod_truth *t = &m->pods[p];
+        bool its = op->class == 'p' ? p == op->subject : pod_group(t) == op->subject;
+        bound += its && t->exists && t->node >= 0 && op_get(op, A_ON, t->node) == t->node;
+    }
+    if (bound != wanted)
+        model_fail(m, "expect", "%c%d: %d bound, expected %d", op->class, op->subject, bound,
+                   wanted);
+}
+
+void do_life(struct model *m, const struct op *op)
+{
+    static void (*const table[])(struct model *, const struct op *) = {
+        [OP_WAIT] = do_wait,       [OP_KILL] = do_kill, [OP_RESTART] = do_restart,
+        [OP_REBUILD] = do_rebuild, [OP_CALM] = do_calm, [OP_EXPECT] = do_expect,
+    };
+    table[op->kind](m, op);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * oracle_restart.c - I6: a muster that starts now sees the same objects and nothing else. What it
+ * decides must not depend on the order in which the lists come, and must be a legal continuation of
+ * what the running one decided:
+ *
+ *   - every node has the same charges, unless a Binding is under way
+ *   - a gang that is Placed, Done or Recovering is so in both; only that a gang below its minimum
+ * was once Placed may be forgotten (then it is Recovering, or begins anew)
+ *   - of two plain gangs that wait, the one of higher priority has a plan if the other has one
+ *   - with nothing reserved, refused or backed off in the running one, the new one plans no gang
+ * that the running one lets wait
+ *
+ * Which of two waiting gangs is planned may differ: the running one made its plan before the other
+ * came. Time spent waiting, backoffs and what the scheduler refused are not in the objects.
+ */
+#include "test/prop/oracle.h"
+
+#include <stdio.h>
+
+#include "test/prop/family.h"
+
+struct picture {
+    enum gang_state state[GROUPS];
+    int planned[GROUPS], bound[GROUPS], members[GROUPS];
+    bool known[GROUPS], once[GROUPS];
+    int slot[PODS], node[PODS];
+};
+
+static void see_gang(void *arg, const struct gang_view *v)
+{
+    struct picture *picture = arg;
+    int g = v->status.ref->name[1] - '0';
+    picture->known[g] = true;
+    picture->state[g] = v->status.state;
+    picture->planned[g] = v->planned;
+    picture->bound[g] = v->status.bound;
+    picture->members[g] = v->status.members;
+    picture->once[g] = v->status.ever_scheduled;
+}
+
+static void see_member(void *arg, const struct gang_member_view *v)
+{
+    struct picture *picture = arg;
+    int p = atoi(v->facts->name + 1);
+    picture->slot[p] = node_number(v->slot);
+    picture->node[p] = node_number(v->node);
+}
+
+static void look(const struct gang_core *core, struct picture *picture)
+{
+    memset(picture, 0, sizeof *picture);
+    memset(picture->slot, -1, sizeof picture->slot);
+    memset(picture->node, -1, sizeof picture->node);
+    gang_core_each_gang(core, see_gang, picture);
+    for (int g = 0; g < GROUPS; g++) {
+        struct gang_ref ref = facts_ref(g);
+        gang_core_each_member(core, &ref, see_member, picture);
+        free(ref.api_group);
+        free(ref.ns);
+        free(ref.name);
+    }
+}
+
+/* ---- a second core ---- */
+
+struct lists {
+    struct gang_event events[NODES + GROUPS + CLASSES + CLAIMS + PODS];
+    size_t n;
+};
+
+static void list_all(const struct model *m, struct lists *l)
+{
+    l->n = 0;
+    for (int i = 0; i < NODES; i++)
+        if (m->nodes[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_NODE_SET, .node = facts_node(m, i)};
+    for (int i = 0; i < GROUPS; i++)
+        if (m->groups[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_GROUP_SET, .group = facts_group(m, i)};
+    for (int i = 0; i < CLASSES; i++)
+        if (m->classes[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_CLASS_SET, .class = facts_class(m, i)};
+    for (int i = 0; i < CLAIMS; i++)
+        if (m->claims[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_CLAIM_SET, .claim = facts_claim(m, i)};
+    for (int i = 0; i < PODS; i++)
+        if (m->pods[i].exists)
+            l->events[l->n++] =
+                (struct gang_event){.kind = GANG_EV_POD_SET, .pod = facts_pod(m, i)};
+}
+
+static void step(struct gang_core *core, usec_t now, struct gang_event *events, size_t n)
+{
+    size_t n_effects;
+    gang_step(core, now, events, n, &n_effects);
+    for (size_t i = 0; i < n; i++)
+        gang_event_done(&events[i]);
+}
+
+/* `turn` orders the lists: 0 forward, else backward. */
+static struct gang_core *rebuilt(struct model *m, int turn)
+{
+    struct gang_config config = model_config(m);
+    struct gang_core *core = gang_core_new(&config);
+    struct lists l;
+    list_all(m, &l);
+    for (size_t i = 0; turn && i < l.n / 2; i++) {
+        struct gang_event other = l.events[i];
+        l.events[i] = l.events[l.n - 1 - i];
+        l.events[l.n - 1 - i] = other;
+    }
+    step(core, m->now, l.events, l.n);
+    struct gang_event synced = {.kind = GANG_EV_SYNCED};
+    step(core, m->now, &synced, 1);
+    struct err err;
+    if (gang_core_check(core, &err) < 0)
+        model_fail(m, "I6", "after a restart: %s", err.text);
+    return core;
+}
+
+/* ---- comparing ---- */
+
+static void same_decisions(struct model *m, const struct picture *a, const struct picture *b)
+{
+    for (int g = 0; g < GROUPS; g++)
+        if (a->state[g] != b->state[g] || a->planned[g] != b->planned[g])
+            model_fail(m, "I6", "g%d is %s with %d slots or %s with %d, by the order of the lists",
+                       g, gang_state_name(a->state[g]), a->planned[g], gang_state_name(b->state[g]),
+                       b->planned[g]);
+    for (int p = 0; p < PODS; p++)
+        if (a->slot[p] != b->slot[p] || a->node[p] != b->node[p])
+            model_fail(m, "I6", "p%d has its place on n%d or n%d, by the order of the lists", p,
+                       a->slot[p], b->slot[p]);
+}
+
+/* A Binding, or a pod that is gone and that no watch will tell of. */
+static bool in_flight(const struct model *m)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].charged == CHARGED_BINDING || m->pods[p].ghost)
+            return true;
+    return false;
+}
+
+static bool is_final(enum gang_state state)
+{
+    return state == GANG_SCHEDULED || state == GANG_DONE || state == GANG_RECOVERING;
+}
+
+/* That the scheduler has prepared a member's volumes for a node is not stored anywhere while they
+ * are not bound: a restart may plan it elsewhere. */
+static bool has_claims(const struct model *m, int g)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            (op_has(&m->pods[p].spec, A_USES) || op_has(&m->pods[p].spec, A_DEVICES)))
+            return true;
+    return false;
+}
+
+static void legal(struct model *m, const struct picture *old, const struct picture *new)
+{
+    bool quiet = true;
+    for (int g = 0; g < GROUPS; g++)
+        quiet = quiet && old->planned[g] == 0 && old->state[g] != GANG_BACKED_OFF &&
+                old->state[g] != GANG_COMMITTING && !group_doubted(m, g) &&
+                !oracle_back(m, g).earmark_gang;
+    for (int g = 0; g < GROUPS; g++) {
+        if (!old->known[g])
+            continue;
+        if (is_final(old->state[g]) && !is_final(new->state[g]) && !old->once[g])
+            model_fail(m, "I6", "g%d is %s, after a restart %s", g, gang_state_name(old->state[g]),
+                       gang_state_name(new->state[g]));
+        if (!is_final(old->state[g]) && is_final(new->state[g]) && old->state[g] != GANG_COMMITTING)
+            model_fail(m, "I6", "g%d is %s, after a restart %s", g, gang_state_name(old->state[g]),
+                       gang_state_name(new->state[g]));
+        if (quiet && old->state[g] == GANG_WAITING && new->planned[g] > 0 && !has_claims(m, g))
+            model_fail(m, "I6", "g%d waits, after a restart it has a plan", g);
+    }
+}
+
+/* ---- order ---- */
+
+/* The group's own priority, or its class's; else the highest of its members. */
+static int priority_of(const struct model *m, int g)
+{
+    const struct op *spec = &m->groups[g].spec;
+    int class = op_get(spec, A_BYCLASS, -1), highest = INT32_MIN;
+    if (op_has(spec, A_PRIO))
+        return spec->value[A_PRIO];
+    if (class >= 0 && m->classes[class].exists)
+        return op_get(&m->classes[class].spec, A_PRIO, 0);
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            op_get(&m->pods[p].spec, A_PRIO, 0) > highest)
+            highest = op_get(&m->pods[p].spec, A_PRIO, 0);
+    return highest;
+}
+
+/* Whatever has room for b has room for a. */
+static bool asks_no_more(const struct ask *a, const struct ask *b)
+{
+    for (int r = 0; r < RESOURCES; r++)
+        if (a->need[r] > b->need[r])
+            return false;
+    return b->alike && a->pods <= b->pods && (b->nodes & ~a->nodes) == 0 &&
+           a->anti_affinity <= b->anti_affinity;
+}
+
+/* A commit of muster's has bound one of its members, so it may go first for a while; or the
+ * scheduler refuses one unasked, on which a plan may count, and which what it asks for leaves out.
+ */
+static bool is_odd(const struct model *m, int g)
+{
+    for (int p = 0; p < PODS; p++)
+        if (m->pods[p].exists && pod_group(&m->pods[p]) == g &&
+            (m->pods[p].committed || op_has(&m->pods[p].spec, A_BARRED)))
+            return true;
+    return false;
+}
+
+/* A plain gang of its own PodGroup. */
+static bool comparable(const struct model *m, int g, struct ask *ask)
+{
+    const struct op *spec = &m->groups[g].spec;
+    static const enum attr others[] = {A_GPUS, A_CPU, A_SUBA, A_SUBB, A_SUBC, A_SPLIT};
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+        if (op_has(spec, others[i]))
+            return false;
+    return m->groups[g].exists && !is_odd(m, g) && family_of(m, g) == UINT32_C(1) << g &&
+           oracle_ask(m, UINT32_C(1) << g, ask);
+}
+
+/* Who comes first by priority is planned first: nobody behind has room that would do for it. */
+static void in_order(struct model *m, const struct picture *new)
+{
+    struct ask asks[GROUPS];
+    bool plain[GROUPS];
+    for (int g = 0; g < GROUPS; g++)
+        plain[g] = new->known[g] && comparable(m, g, &asks[g]);
+    for (int g = 0; g < GROUPS; g++)
+        for (int h = 0; h < GROUPS; h++)
+            if (plain[g] && plain[h] && new->state[g] == GANG_WAITING &&new->planned[h] &&
+                priority_of(m, g) > priority_of(m, h) && asks_no_more(&asks[g], &asks[h]))
+                model_fail(m, "order", "g%d waits, g%d of lower priority has room for it", g, h);
+}
+
+/* Asking why changes nothing, and an answer fits what there is. */
+static void ask_why(struct model *m)
+{
+    for (int g = 0; g < GROUPS; g++) {
+        struct gang_ref ref = facts_ref(g);
+        struct gang_explained why;
+        bool known = gang_core_explain(m->core, &ref, &why);
+        if (known) {
+            for (size_t i = 0; i < why.n_pods; i++)
+                if (why.pods[i].signature >= (int)why.n_signatures)
+                    model_fail(m, "explain", "g%d: a member of a signature that is not there", g);
+            gang_explained_done(&why);
+        } else if (m->groups[g].exists) {
+            model_fail(m, "explain", "g%d exists and is not known", g);
+        }
+        free(ref.api_group);
+        free(ref.ns);
+        free(ref.name);
+    }
+}
+
+void oracle_rebuild(struct model *m)
+{
+    ask_why(m);
+    struct picture old, forward, backward;
+    struct gang_core *a = rebuilt(m, 0), *b = rebuilt(m, 1);
+    m->totals->rebuilds++;
+    look(a, &forward);
+    look(b, &backward);
+    same_decisions(m, &forward, &backward);
+    in_order(m, &forward);
+    if (!in_flight(m)) {
+        look(m->core, &old);
+        legal(m, &old, &forward);
+    }
+    gang_core_free(a);
+    gang_core_free(b);
+}

@@ -1,0 +1,653 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * random_ops.c - draws the operations of a seed before anything runs.
+ *
+ * A seed turns each feature on or off (features[]), so that most seeds are simple and every pair of
+ * features meets. Attributes and kinds of operations are tables too; a new feature is a line in
+ * each. The drawing knows which objects exist, but not what the core decides: "filter" without a
+ * name means the pod that is next.
+ */
+#include "test/prop/random_ops.h"
+
+/* Operations of a run, without those that calm makes for itself. */
+enum { OPS_MIN = 250, OPS_MORE = 250 };
+
+/* ---- dice ---- */
+
+uint32_t draw(struct drawing *d, uint32_t below)
+{
+    d->random ^= d->random << 13;
+    d->random ^= d->random >> 7;
+    d->random ^= d->random << 17;
+    return (uint32_t)((d->random >> 16) % below);
+}
+
+bool chance(struct drawing *d, uint32_t percent)
+{
+    return draw(d, 100) < percent;
+}
+
+/* One of those that are (or are not) there; -1: none. */
+int pick(struct drawing *d, const bool *there, int n, bool want)
+{
+    int from = (int)draw(d, (uint32_t)n);
+    for (int i = 0; i < n; i++)
+        if (there[(from + i) % n] == want)
+            return (from + i) % n;
+    return -1;
+}
+
+int pick_group(struct drawing *d)
+{
+    return d->group[d->last] && chance(d, 70) ? d->last : pick(d, d->group, GROUPS, true);
+}
+
+/* ---- attributes ---- */
+
+enum { DAY = 86400 };
+enum scope { EACH, GANG }; /* GANG: the same for all members that are made together */
+
+static const struct trait {
+    enum op_kind kind;
+    enum attr attr;
+    enum feature feature;
+    int percent, from, to;
+    enum scope scope;
+} traits[] = {
+    {OP_NODE, A_GPUS, F_ALWAYS, 90, 1, 4, EACH},
+    {OP_NODE, A_CPU, F_CPU, 50, 2, 8, EACH},
+    {OP_NODE, A_ROOM, F_ROOM, 50, 1, 5, EACH},
+    {OP_NODE, A_CORDON, F_TAINTS, 12, 1, 1, EACH},
+    {OP_NODE, A_TAINT, F_TAINTS, 12, 1, 1, EACH},
+    {OP_GROUP, A_MIN, F_ALWAYS, 97, 0, 6, EACH},
+    {OP_GROUP, A_TIMEOUT, F_ALWAYS, 30, 1, 6, EACH},
+    {OP_GROUP, A_TIMEOUT, F_ALWAYS, 40, 5, 70, EACH},
+    {OP_GROUP, A_PRIO, F_PRIORITY, 30, 0, 3, EACH},
+    {OP_POD, A_GPUS, F_ALWAYS, 85, 1, 3, GANG},
+    {OP_POD, A_GPUS, F_MIXED, 40, 0, 3, EACH},
+    {OP_POD, A_CPU, F_CPU, 60, 1, 4, GANG},
+    {OP_POD, A_CPU, F_MIXED, 15, 1, 4, EACH},
+    {OP_POD, A_PRIO, F_PRIORITY, 60, 0, 3, GANG},
+    {OP_POD, A_PRIO, F_PRIORITY, 10, 0, 3, EACH},
+    {OP_POD, A_PORT, F_PORTS, 25, 1, 1, GANG},
+    {OP_POD, A_PORT, F_PORTS, 5, 1, 1, EACH},
+    {OP_POD, A_TOLERANT, F_TAINTS, 30, 1, 1, GANG},
+    {OP_POD, A_TOLERANT, F_TAINTS, 5, 1, 1, EACH},
+    {OP_POD, A_APP, F_APPS, 80, 0, 2, GANG},
+    {OP_POD, A_APP, F_APPS, 8, 0, 2, EACH},
+    {OP_POD, A_AWAY, F_APPS, 35, 0, 2, GANG},
+    {OP_POD, A_AWAY, F_APPS, 4, 0, 2, EACH},
+    {OP_POD, A_SPREAD, F_APPS, 30, 1, 2, GANG},
+    {OP_POD, A_FORBID, F_FORBID, 50, 1, 255, GANG},
+    {OP_POD, A_GATED, F_GATES, 10, 1, 1, EACH},
+    {OP_POD, A_CLOSED, F_CLOSED, 70, 1, 1, GANG},
+    {OP_POD, A_CLOSED, F_CLOSED, 15, 1, 1, EACH},
+    {OP_POD, A_FOREIGN, F_FOREIGN, 5, 1, 1, EACH},
+    {OP_POD, A_BARE, F_ALWAYS, 20, 1, 1, EACH},
+    {OP_POD, A_BEYOND, F_BEYOND, 12, 1, 1, EACH},
+    {OP_POD, A_PICKY, F_PICKY, 30, 1, 1, EACH},
+    {OP_POD, A_BARRED, F_BARS, 15, 1, 2, EACH},
+    {OP_GROUP, A_TIMEOUT, F_BARS, 60, DAY, DAY, EACH},
+    {OP_POD, A_KEPT, F_FAULTS, 10, 1, 1, EACH},
+    {OP_FILTER, A_HIDE, F_HIDES, 40, 1, 255, EACH},
+    {OP_FILTER, A_SAMPLE, F_SAMPLES, 30, 1, 1, EACH},
+    {OP_FILTER, A_PREEMPTS, F_PREEMPTS, 60, 1, 1, EACH},
+    {OP_FILTER, A_PICK, F_ALWAYS, 30, 1, 7, EACH},
+    {OP_FILTER, A_SKIP, F_ALWAYS, 60, 1, 20, EACH},
+    {OP_BIND, A_SKIP, F_ALWAYS, 40, 1, 5, EACH},
+    {OP_BIND, A_ON, F_STRANGE, 3, 0, NODES - 1, EACH},
+    {OP_CLOSE, A_SKIP, F_ALWAYS, 50, 1, 5, EACH},
+    {OP_CLOSE, A_UNSEEN, F_LAG, 30, 1, 1, EACH},
+    {OP_RESULT, A_SKIP, F_ALWAYS, 40, 1, 5, EACH},
+    {OP_RESULT, A_REFUSED, F_FAULTS, 12, 1, 1, EACH},
+    {OP_RESULT, A_UNCLEAR, F_FAULTS, 15, 1, 1, EACH},
+    {OP_RESULT, A_DONE, F_FAULTS, 50, 1, 1, EACH},
+    {OP_RESULT, A_UNSEEN, F_LAG, 40, 1, 1, EACH},
+    {OP_READ, A_UNCLEAR, F_FAULTS, 20, 1, 1, EACH},
+    {OP_LAND, A_UNSEEN, F_LAG, 40, 1, 1, EACH},
+    {OP_SHOW, A_SKIP, F_ALWAYS, 60, 1, 9, EACH},
+    {OP_KILL, A_MASK, F_ALWAYS, 60, 1, 255, EACH},
+    {OP_RESTART, A_UNSEEN, F_LAG, 50, 1, 1, EACH},
+    {OP_POD, A_APART, F_APART, 40, 1, 1, GANG},
+    {OP_POD, A_BADLINK, F_STRANGE, 2, 1, 1, EACH},
+    {OP_BIND, A_AGAIN, F_FAULTS, 10, 1, 1, EACH},
+    {OP_GROUP, A_MAX, F_MAXIMUM, 50, 1, 9, EACH},
+    {OP_GROUP, A_GPUS, F_RESOURCES, 40, 1, 12, EACH},
+    {OP_GROUP, A_CPU, F_RESOURCES, 10, 1, 40, EACH},
+    {OP_GROUP, A_SUBA, F_SUBGROUPS, 60, 0, 3, EACH},
+    {OP_GROUP, A_SUBB, F_SUBGROUPS, 60, 0, 3, EACH},
+    {OP_GROUP, A_SUBC, F_SUBGROUPS, 40, 0, 2, EACH},
+    {OP_GROUP, A_NESTED, F_SUBGROUPS, 40, 1, 1, EACH},
+    {OP_GROUP, A_SUBS, F_SUBGROUPS, 25, 0, 2, EACH},
+    {OP_GROUP, A_SPLIT, F_SPLITS, 60, 1, 3, EACH},
+    {OP_GROUP, A_PARTS, F_SPLITS, 40, 0, 3, EACH},
+    {OP_GROUP, A_RUNNING, F_MATCHES, 25, 1, 1, EACH},
+    {OP_GROUP, A_WAITING, F_MATCHES, 25, 1, 1, EACH},
+    {OP_GROUP, A_ONCE, F_MATCHES, 25, 1, 1, EACH},
+    {OP_GROUP, A_BYCLASS, F_CLASSES, 50, 0, CLASSES - 1, EACH},
+    {OP_GROUP, A_UNREAD, F_UNREAD, 12, 1, 1, EACH},
+    {OP_GROUP, A_PARENT, F_FAMILIES, 4, 0, GROUPS - 1, EACH},
+    {OP_GROUP, A_BUNDLE, F_FAMILIES, 4, 1, 255, EACH},
+    {OP_POD, A_ROLE, F_SUBGROUPS, 80, 1, 3, EACH},
+    {OP_POD, A_RACK, F_SPLITS, 80, 0, 3, EACH},
+    {OP_POD, A_KIND, F_KINDS, 60, 1, 2, GANG},
+    {OP_POD, A_KIND, F_KINDS, 5, 1, 2, EACH},
+    {OP_POD, A_MIN, F_DECLARED, 60, 0, 5, GANG},
+    {OP_POD, A_USES, F_CLAIMS, 25, 0, CLAIMS - 1, EACH},
+    {OP_POD, A_DEVICES, F_CLAIMS, 30, 1, 1, EACH},
+    {OP_CLASS, A_PRIO, F_ALWAYS, 100, 0, 4, EACH},
+    {OP_CLAIM, A_LIMITED, F_ALWAYS, 50, 1, 255, EACH},
+    {OP_CLAIM, A_ON, F_ALWAYS, 50, 0, NODES - 1, EACH},
+    {OP_CONFIG, A_STRICT, F_STRICT, 100, 1, 1, EACH},
+    {OP_CONFIG, A_SLOW, F_SLOW, 100, 1, 1, EACH},
+    {OP_CONFIG, A_STARVE, F_STARVING, 100, 5, 60, EACH},
+    {OP_CONFIG, A_EVICT, F_EVICTS, 100, 1, 1, EACH},
+    {OP_CONFIG, A_REQUEUE, F_REQUEUES, 100, 1, 1, EACH},
+    {OP_CONFIG, A_STEER, F_STEERS, 100, 1, 2, EACH},
+    {OP_CONFIG, A_HOPE, F_HOPE, 100, 3, 3, EACH},
+    {OP_CONFIG, A_HOLDS, F_FEW_HOLDS, 100, 1, 6, EACH},
+    {OP_CONFIG, A_GATES, F_CLOSED, 90, 0, GATES_MAX, EACH},
+    {OP_CONFIG, A_GATES, F_CLOSED, 50, GATES_ON, GATES_ON, EACH},
+    {OP_CONFIG, A_EXPRESS, F_EXPRESS, 100, 1, 1, EACH},
+    {OP_CONFIG, A_TOGETHER, F_TOGETHER, 100, 1, 4, EACH},
+    {OP_CONFIG, A_LOST, F_FAULTS, 40, 1, 4, EACH},
+    {OP_POD, A_SHUN, F_SHUNS, 10, 0, 2, EACH},
+};
+
+static void draw_traits(struct drawing *d, struct op *op, enum scope scope)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(traits); i++) {
+        const struct trait *t = &traits[i];
+        if (t->kind != op->kind || t->scope != scope || !d->on[t->feature] ||
+            !chance(d, (uint32_t)t->percent))
+            continue;
+        int32_t v = t->from + (int32_t)draw(d, (uint32_t)(t->to - t->from + 1));
+        op_set(op, t->attr, attr_type(t->attr) == T_TIME ? v * 1000 : v);
+    }
+}
+
+/* ---- lines ---- */
+
+void add(struct drawing *d, struct op *op)
+{
+    static const char shown[] = {
+        [OP_NODE] = 20,    [OP_NONODE] = 20,  [OP_GROUP] = 20,     [OP_NOGROUP] = 20,
+        [OP_POD] = 30,     [OP_NOPOD] = 30,   [OP_TERMINATE] = 30, [OP_RUN] = 30,
+        [OP_SUCCEED] = 30, [OP_FAIL] = 30,    [OP_UNGATE] = 20,    [OP_RELINK] = 20,
+        [OP_UNBAR] = 30,   [OP_ASSIGN] = 40,  [OP_CLASS] = 20,     [OP_NOCLASS] = 20,
+        [OP_CLAIM] = 20,   [OP_NOCLAIM] = 20,
+    };
+    if (op->kind < (int)sizeof shown && d->on[F_LAG] && shown[op->kind] &&
+        chance(d, (uint32_t)shown[op->kind]))
+        op_set(op, A_UNSEEN, 1);
+    op->joined = d->on[F_BATCH] && op->kind != OP_CALM && chance(d, 40);
+    ops_add(d->ops, op);
+}
+
+void line(struct drawing *d, enum op_kind kind, char class, int subject)
+{
+    if (class && subject < 0)
+        return;
+    struct op op = op_make(kind, class, subject);
+    draw_traits(d, &op, GANG);
+    draw_traits(d, &op, EACH);
+    add(d, &op);
+}
+
+void set_node(struct drawing *d, int n)
+{
+    struct op op = op_make(OP_NODE, 'n', n);
+    draw_traits(d, &op, EACH);
+    d->node[n] = true;
+    d->node_spec[n] = op;
+    add(d, &op);
+}
+
+static void draw_node(struct drawing *d)
+{
+    int n = (int)draw(d, NODES);
+    if (d->node[n] && chance(d, 25)) {
+        line(d, OP_NONODE, 'n', n);
+        d->node[n] = false;
+        return;
+    }
+    set_node(d, n);
+}
+
+/* A node is cordoned or uncordoned, and nothing else about it changes. */
+static void draw_cordon(struct drawing *d)
+{
+    int n = pick(d, d->node, NODES, true);
+    if (n < 0)
+        return;
+    struct op *op = &d->node_spec[n];
+    if (op_has(op, A_CORDON))
+        op_unset(op, A_CORDON);
+    else
+        op_set(op, A_CORDON, 1);
+    struct op same = *op;
+    add(d, &same);
+}
+
+void draw_group(struct drawing *d, int g)
+{
+    d->last = g;
+    struct op op = op_make(OP_GROUP, 'g', g);
+    draw_traits(d, &op, GANG);
+    draw_traits(d, &op, EACH);
+    d->group[g] = true;
+    d->group_spec[g] = op;
+    add(d, &op);
+}
+
+void draw_member(struct drawing *d, int g)
+{
+    int p = pick(d, d->pod, PODS, false);
+    if (p < 0)
+        return;
+    struct op op = g >= 0 ? d->member[g] : op_make(OP_POD, 'p', p);
+    op.subject = p;
+    if (g < 0)
+        draw_traits(d, &op, GANG);
+    else
+        op_set(&op, A_LINK, g);
+    draw_traits(d, &op, EACH);
+    d->pod[p] = true;
+    d->pod_spec[p] = op;
+    add(d, &op);
+}
+
+void draw_members(struct drawing *d, int g)
+{
+    d->last = g;
+    int members = op_get(&d->group_spec[g], A_MIN, 1) + (int)draw(d, 4) - 1;
+    d->member[g] = op_make(OP_POD, 'p', 0);
+    draw_traits(d, &d->member[g], GANG);
+    for (int i = 0; i < members; i++)
+        draw_member(d, g);
+}
+
+/* A group and its members, in one of the orders in which controllers make them. */
+void draw_gang(struct drawing *d)
+{
+    int g = (int)draw(d, GROUPS);
+    bool late = chance(d, 15), never = d->on[F_DECLARED] && chance(d, 50);
+    if (!late && !never)
+        draw_group(d, g);
+    draw_members(d, g);
+    if (late && !never)
+        draw_group(d, g);
+}
+
+/* A parent with children, or groups of one bundle. */
+static void draw_family(struct drawing *d)
+{
+    int first = (int)draw(d, GROUPS), n = 2 + (int)draw(d, 2);
+    bool bundle = chance(d, 50);
+    int32_t all = 0;
+    for (int i = 0; i < n; i++)
+        all |= INT32_C(1) << (first + i) % GROUPS;
+    for (int i = 0; i < n; i++) {
+        int g = (first + i) % GROUPS;
+        struct op op = op_make(OP_GROUP, 'g', g);
+        draw_traits(d, &op, EACH);
+        op_set(&op, A_MIN, (int32_t)draw(d, i || bundle ? 4 : (uint32_t)n));
+        if (bundle)
+            op_set(&op, A_BUNDLE, all);
+        else if (i)
+            op_set(&op, A_PARENT, first);
+        d->group[g] = true;
+        d->group_spec[g] = op;
+        add(d, &op);
+        if (i || bundle)
+            draw_members(d, g);
+    }
+}
+
+/* A PriorityClass or a claim. */
+static void draw_class(struct drawing *d)
+{
+    int k = (int)draw(d, CLASSES);
+    if (d->class[k] && chance(d, 30)) {
+        line(d, OP_NOCLASS, 'k', k);
+        d->class[k] = false;
+    } else {
+        line(d, OP_CLASS, 'k', k);
+        d->class[k] = true;
+    }
+}
+static void draw_claim(struct drawing *d)
+{
+    int c = (int)draw(d, CLAIMS);
+    if (d->claim[c] && chance(d, 30)) {
+        line(d, OP_NOCLAIM, 'c', c);
+        d->claim[c] = false;
+    } else {
+        line(d, OP_CLAIM, 'c', c);
+        d->claim[c] = true;
+    }
+}
+
+void draw_pod(struct drawing *d)
+{
+    int g = chance(d, 50) ? pick(d, d->group, GROUPS, true) : -1;
+    if (g >= 0 && !d->member[g].class)
+        g = -1;
+    draw_member(d, g);
+}
+
+void draw_end(struct drawing *d)
+{
+    static const enum op_kind ends[] = {OP_NOPOD, OP_NOPOD,   OP_TERMINATE, OP_RUN,
+                                        OP_RUN,   OP_SUCCEED, OP_FAIL};
+    enum op_kind kind = ends[draw(d, ARRAY_SIZE(ends))];
+    int p = pick(d, d->pod, PODS, true);
+    line(d, kind, 'p', p);
+    if (p >= 0 && kind == OP_NOPOD)
+        d->pod[p] = false;
+}
+
+/* What happens seldom: to pods by other hands, to groups by their owners. */
+static void draw_strange(struct drawing *d)
+{
+    int p = pick(d, d->pod, PODS, true), g = pick(d, d->group, GROUPS, true);
+    struct op op;
+    if (p < 0)
+        return;
+    switch (draw(d, 7)) {
+    case 0:
+        op = op_make(OP_ASSIGN, 'p', p);
+        op_set(&op, A_ON, (int32_t)draw(d, NODES));
+        add(d, &op);
+        break;
+    case 1:
+        op = op_make(OP_RESIZE, 'p', p);
+        op_set(&op, chance(d, 50) ? A_GPUS : A_CPU, 1 + (int32_t)draw(d, 3));
+        add(d, &op);
+        break;
+    case 2:
+        op = op_make(OP_RELINK, 'p', p);
+        if (g >= 0 && chance(d, 70))
+            op_set(&op, A_LINK, g);
+        add(d, &op);
+        break;
+    case 3:
+        line(d, OP_NOGROUP, 'g', g);
+        if (g >= 0)
+            d->group[g] = false;
+        break;
+    case 4:
+        if (g >= 0)
+            draw_group(d, g);
+        break;
+    default:
+        line(d, chance(d, 50) ? OP_PRIORITIZE : OP_PREEMPT, 'p', p);
+    }
+}
+
+/* A member of the group; -1: none. */
+static int member_of(struct drawing *d, int g)
+{
+    int from = (int)draw(d, PODS);
+    for (int i = 0; i < PODS; i++) {
+        int p = (from + i) % PODS;
+        if (d->pod[p] && op_get(&d->pod_spec[p], A_LINK, -1) == g)
+            return p;
+    }
+    return -1;
+}
+
+/* A member is bound by somebody else, and may have ended before the watch shows any of it. */
+void draw_elsewhere(struct drawing *d)
+{
+    int g = pick_group(d), p = g >= 0 ? member_of(d, g) : -1;
+    if (p < 0)
+        return;
+    struct op op = op_make(OP_ASSIGN, 'p', p);
+    op_set(&op, A_ON, (int32_t)draw(d, NODES));
+    if (chance(d, 70))
+        op_set(&op, A_UNSEEN, 1);
+    ops_add(d->ops, &op);
+    if (chance(d, 70))
+        line(d, OP_SUCCEED, 'p', p);
+}
+
+/* A member that is about to leave when it comes: it does not count, and is heard of all the same.
+ */
+static void draw_latecomer(struct drawing *d, int g)
+{
+    size_t at = d->ops->n;
+    draw_member(d, g);
+    if (d->ops->n == at)
+        return;
+    int p = d->ops->items[at].subject;
+    d->ops->items[at].joined = true;
+    line(d, OP_TERMINATE, 'p', p);
+    if (chance(d, 50)) {
+        struct op op = op_make(OP_ASSIGN, 'p', p);
+        op_set(&op, A_ON, (int32_t)draw(d, NODES));
+        add(d, &op);
+        line(d, OP_SUCCEED, 'p', p);
+    } else {
+        struct op op = op_make(OP_FILTER, 'p', p);
+        op_set(&op, A_STALE, 1);
+        add(d, &op);
+    }
+}
+
+/* The group becomes a child of another, or is none any more. */
+void draw_kin(struct drawing *d, int g)
+{
+    struct op op = d->group_spec[g];
+    int other = pick(d, d->group, GROUPS, true);
+    if (other < 0 || !op.class)
+        return;
+    if (op_has(&op, A_PARENT))
+        op_unset(&op, A_PARENT);
+    else
+        op_set(&op, A_PARENT, other);
+    d->group[g] = true;
+    d->group_spec[g] = op;
+    add(d, &op);
+}
+
+/* All members of a group end; then this and that about it. */
+void draw_done(struct drawing *d)
+{
+    int g = pick_group(d), p;
+    for (p = 0; p < PODS && g >= 0; p++)
+        if (d->pod[p] && op_get(&d->pod_spec[p], A_LINK, -1) == g)
+            line(d, OP_SUCCEED, 'p', p);
+    for (uint32_t i = draw(d, 6); g >= 0 && i > 0; i--) {
+        p = member_of(d, g);
+        switch (draw(d, 12)) {
+        case 0:
+            draw_member(d, g);
+            break;
+        case 6:
+        case 7:
+        case 8:
+        case 10:
+        case 11:
+            draw_latecomer(d, g);
+            break;
+        case 9:
+            draw_kin(d, g);
+            break;
+        case 1:
+            draw_group(d, g);
+            break;
+        case 2:
+            line(d, OP_NOGROUP, 'g', g);
+            d->group[g] = false;
+            break;
+        case 3:
+            line(d, OP_FILTER, 'p', p);
+            break;
+        case 4:
+            line(d, OP_NOPOD, 'p', p);
+            if (p >= 0)
+                d->pod[p] = false;
+            break;
+        default:
+            line(d, OP_TERMINATE, 'p', p);
+        }
+    }
+}
+
+static void draw_stale(struct drawing *d)
+{
+    struct op op = op_make(OP_FILTER, 'p', pick(d, d->pod, PODS, true));
+    op_set(&op, A_STALE, 1);
+    if (op.subject >= 0)
+        add(d, &op);
+}
+
+static void draw_ungate(struct drawing *d)
+{
+    for (int p = 0; p < PODS; p++)
+        if (d->pod[p] && op_has(&d->pod_spec[p], A_GATED)) {
+            op_unset(&d->pod_spec[p], A_GATED);
+            line(d, OP_UNGATE, 'p', p);
+            return;
+        }
+}
+
+static void draw_unbar(struct drawing *d)
+{
+    for (int p = 0; p < PODS; p++)
+        if (d->pod[p] && op_has(&d->pod_spec[p], A_BARRED)) {
+            op_unset(&d->pod_spec[p], A_BARRED);
+            line(d, OP_UNBAR, 'p', p);
+            return;
+        }
+}
+
+static void draw_wait(struct drawing *d)
+{
+    struct op op = op_make(OP_WAIT, 0, 0);
+    op_set(&op, A_TIME, (int32_t)(chance(d, 70) ? draw(d, 2000) : 1000 * draw(d, 30)));
+    add(d, &op);
+}
+
+static void draw_filter(struct drawing *d)
+{
+    line(d, OP_FILTER, 0, 0);
+}
+static void draw_bind(struct drawing *d)
+{
+    line(d, OP_BIND, 0, 0);
+}
+static void draw_result(struct drawing *d)
+{
+    line(d, OP_RESULT, 0, 0);
+}
+static void draw_read(struct drawing *d)
+{
+    line(d, OP_READ, 0, 0);
+}
+static void draw_show(struct drawing *d)
+{
+    line(d, OP_SHOW, 0, 0);
+}
+static void draw_close(struct drawing *d)
+{
+    line(d, OP_CLOSE, 0, 0);
+}
+static void draw_land(struct drawing *d)
+{
+    line(d, OP_LAND, 0, 0);
+}
+static void draw_kill(struct drawing *d)
+{
+    line(d, chance(d, 70) ? OP_KILL : OP_RESTART, 0, 0);
+}
+/* muster is started anew with other settings. */
+static void draw_settings(struct drawing *d)
+{
+    line(d, OP_CONFIG, 0, 0);
+    line(d, OP_KILL, 0, 0);
+}
+static void draw_rebuild(struct drawing *d)
+{
+    line(d, OP_REBUILD, 0, 0);
+}
+static void draw_calm(struct drawing *d)
+{
+    line(d, OP_CALM, 0, 0);
+}
+
+static const struct kind {
+    uint32_t weight;
+    enum feature feature;
+    void (*draw)(struct drawing *);
+} kinds[] = {
+    {300, F_ALWAYS, draw_filter}, {220, F_ALWAYS, draw_bind}, {150, F_ALWAYS, draw_result},
+    {30, F_FAULTS, draw_read},    {20, F_ALWAYS, draw_land},  {60, F_LAG, draw_show},
+    {50, F_ALWAYS, draw_wait},    {22, F_ALWAYS, draw_gang},  {30, F_ALWAYS, draw_pod},
+    {25, F_ALWAYS, draw_node},    {70, F_ALWAYS, draw_end},   {12, F_STRANGE, draw_strange},
+    {15, F_FAULTS, draw_close},   {8, F_KILLS, draw_kill},    {8, F_REBUILDS, draw_rebuild},
+    {30, F_ENDS, draw_elsewhere}, {20, F_ENDS, draw_done},    {10, F_STRANGE, draw_stale},
+    {10, F_GATES, draw_ungate},   {8, F_TAINTS, draw_cordon}, {12, F_FAMILIES, draw_family},
+    {8, F_CLASSES, draw_class},   {12, F_CLAIMS, draw_claim}, {1, F_ALWAYS, draw_calm},
+    {4, F_CLOSED, draw_settings}, {8, F_BARS, draw_unbar},
+};
+
+static void draw_one(struct drawing *d)
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
+        sum += d->on[kinds[i].feature] ? kinds[i].weight : 0;
+    uint32_t at = draw(d, sum);
+    for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+        uint32_t weight = d->on[kinds[i].feature] ? kinds[i].weight : 0;
+        if (at < weight) {
+            kinds[i].draw(d);
+            return;
+        }
+        at -= weight;
+    }
+}
+
+void draw_some(struct drawing *d, uint32_t most)
+{
+    for (uint32_t i = draw(d, most + 1); i > 0; i--)
+        draw_one(d);
+}
+
+/* Much at once, and calm at the end. */
+static void draw_storm(struct drawing *d)
+{
+    int nodes = 2 + (int)draw(d, NODES - 2), gangs = 1 + (int)draw(d, 4);
+    for (int i = 0; i < nodes; i++)
+        set_node(d, i);
+    for (int i = 0; i < gangs; i++)
+        draw_gang(d);
+    size_t n = d->ops->n + OPS_MIN + draw(d, OPS_MORE);
+    while (d->ops->n < n)
+        draw_one(d);
+    line(d, OP_CALM, 0, 0);
+}
+
+void draw_seed(uint64_t seed, struct ops *ret)
+{
+    static const uint32_t percent[] = {
+#define X(id, percent) percent,
+        FEATURES(X)
+#undef X
+    };
+    struct drawing d = {.random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1, .ops = ret};
+    for (int i = 0; i < 8; i++)
+        draw(&d, 2);
+    for (int i = 0; i < F_BEYOND; i++)
+        d.on[i] = chance(&d, percent[i]);
+    /* By the seed alone: the others are what they were before these came. */
+    for (int i = F_BEYOND; i < F_COUNT; i++)
+        d.on[i] = (seed + 50) * (uint64_t)(i - F_BEYOND + 1) % 100 < percent[i];
+    ret->n = 0;
+    line(&d, OP_CONFIG, 0, 0);
+    if (d.on[F_QUIET])
+        draw_quiet(&d);
+    else
+        draw_storm(&d);
+}
