@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bounds.h - how much of one object muster reads: the one table of bounds.
+ * bounds.h - how much of one object muster reads: the table of bounds.
  *
- * Every object comes from somebody who may write one as large as the API server takes, and who may
- * not cost others a moment. A gang whose PodGroup or pod exceeds a bound is refused with a sentence
- * that names the object, the field, the count and the bound. The rules of a pod of no gang are
- * kube-scheduler's to judge: what exceeds a bound is left out, and the pod is charged all the same.
- * docs/limits.md has the table for users; a test compares the two.
+ * Anyone may write an object as large as the API server accepts, and must not slow down others with
+ * it. A gang whose PodGroup or pod exceeds a bound is refused with a sentence that names the
+ * object, the field, the count and the bound. kube-scheduler evaluates the rules of a pod without a
+ * gang, so muster leaves out what exceeds a bound and still charges the pod. docs/limits.md has the
+ * table for users; a test compares the two.
  */
 #ifndef MUSTER_GANG_BOUNDS_H
 #define MUSTER_GANG_BOUNDS_H
 
 #include <stddef.h>
 
-/* name, the most, the field, what is counted there */
+/* name, maximum, field, what is counted */
 #define GANG_BOUNDS(X)                                                                             \
     X(LABELS, 8192, "metadata.labels of a pod or node", "labels")                                  \
     X(RESOURCES, 64, "spec.containers", "names of resources in requests")                          \
@@ -62,7 +62,8 @@ struct gang_bound_row {
 };
 extern const struct gang_bound_row gang_bounds[GANG_BOUND_MAX];
 
-/* "spec.tolerations: 300 tolerations; muster takes at most 256", allocated. */
+/* Returns an allocated text such as "spec.tolerations: 300 tolerations; muster takes at most
+ * 256". */
 char *gang_bound_exceeded(enum gang_bound bound, size_t n);
 
 #endif

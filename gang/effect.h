@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * effect.h - everything the core can ask for.
+ * effect.h - everything the core can ask its caller to do.
  *
- * Effects are owned by the core and valid until the next gang_step(); whoever carries one out later
- * copies what it needs. They are to be carried out in order. Pointers in them are never NULL unless
- * said.
+ * The core owns the effects; they are valid until the next gang_step(). A caller that defers an
+ * effect copies what it needs. Effects are carried out in order. Pointers in them are never NULL
+ * unless noted.
  */
 #ifndef MUSTER_GANG_EFFECT_H
 #define MUSTER_GANG_EFFECT_H
 
 #include "gang/facts.h"
 
-/* name, one-line meaning (becomes metric label, JSON and documentation) */
+/* name, one-line meaning (metric label, JSON and documentation) */
 #define GANG_STATES(X)                                                                             \
     X(ASSEMBLING, "Assembling", "fewer members exist than needed")                                 \
     X(WAITING, "Waiting", "enough members exist; no feasible plan now")                            \
@@ -31,8 +31,8 @@ enum gang_state {
 const char *gang_state_name(enum gang_state state);
 
 /*
- * Why a gang waits or a call is refused. The code is stable (API, metrics, condition reason),
- * the text is for people and built in gang/messages/reason_text.c, nowhere else.
+ * Why a gang waits or a call is refused. The code is stable (API, metrics, condition reason); the
+ * text is for people, and gang/messages/reason_text.c alone builds it.
  */
 #define GANG_REASONS(X)                                                                            \
     X(NONE, "")                                                                                    \
@@ -92,51 +92,51 @@ enum gang_effect_kind {
     GANG_REPLY_BIND,
     GANG_BIND,     /* write this Binding, answer with BIND_DONE */
     GANG_READ_POD, /* read this pod, answer with POD_READ */
-    GANG_NOMINATE, /* set status.nominatedNodeName (wakes and steers the pod); node NULL clears it
-                    */
-    GANG_UNGATE, /* take off muster's own scheduling gate, and no other; before that, where node is
-                  * given, set status.nominatedNodeName */
-    GANG_EVICT,  /* undo a member of a failed commit through the Eviction API */
-    GANG_STATUS, /* the PodGroup's status changed: project it into the dialect and write it */
-    GANG_EVENT,  /* send a Kubernetes event */
-    GANG_PATCH_CONDITION, /* put the text into the pod's condition PodScheduled, where
-                           * kube-scheduler has put an older one; that wakes the pod too. Of a pod
-                           * without gates only into that very version: of a later one
-                           * kube-scheduler says what is new */
+    GANG_NOMINATE, /* set status.nominatedNodeName, which wakes and steers the pod; node NULL clears
+                      it */
+    GANG_UNGATE,   /* remove muster's own scheduling gate and no other; first set
+                      status.nominatedNodeName if node is given */
+    GANG_EVICT,    /* undo a member of a failed commit through the Eviction API */
+    GANG_STATUS,   /* the PodGroup's status changed: convert it to the dialect and write it */
+    GANG_EVENT,    /* send a Kubernetes event */
+    GANG_PATCH_CONDITION, /* replace the text of condition PodScheduled where kube-scheduler wrote
+                             an older one; this also wakes the pod. A pod without gates is written
+                             only at exactly this version, because kube-scheduler's condition of a
+                             later version is news */
     GANG_EFFECT_MAX
 };
 
 struct gang_filter_reply {
     uint64_t id;
-    const char *error;      /* set: answer Error with this text, nothing else; may be NULL */
+    const char *error;      /* if set, answer Error with this text and nothing else; may be NULL */
     bool pass_all;          /* every offered node passes */
-    const uint32_t *passed; /* else: indexes into the offered names, rising order or best first */
+    const uint32_t *passed; /* else: indexes into the offered names, ascending or best first */
     size_t n_passed;
     struct gang_filter_refusal {
         uint32_t index;
         const char *text; /* goes to FailedAndUnresolvableNodes */
     } const *refused;     /* at most a few, or one per refused node */
     size_t n_refused;
-    bool as_full; /* texts go to FailedNodes: as kube-scheduler counts nodes without room */
+    bool as_full; /* texts go to FailedNodes, as for nodes without room */
 };
 
-/* Figures and words for a PodGroup's status. Borrowed strings. */
+/* Numbers and texts for a PodGroup's status. Strings are borrowed. */
 struct gang_status {
     const struct gang_ref *ref;
     const char *uid;
     enum gang_state state;
     enum gang_reason_code reason;
-    const char *text;    /* the reason in words; "" when there is none */
-    const char *help;    /* what would make it fit, in words; "" when nothing is known */
-    bool timed_out;      /* the last attempt ended by scheduleTimeoutSeconds */
-    bool ever_scheduled; /* the quorum was bound once */
-    int64_t min_member;  /* as the PodGroup says */
-    /* Of a parent, the figures below are the sums over its children. */
-    int needed;  /* members that must be bound for the PodGroup to be placed */
+    const char *text;    /* the reason as text; "": none */
+    const char *help;    /* what would make it fit, as text; "": unknown */
+    bool timed_out;      /* scheduleTimeoutSeconds ended the last attempt */
+    bool ever_scheduled; /* the quorum has been bound at some time */
+    int64_t min_member;  /* as written in the PodGroup */
+    /* For a parent, the numbers below are sums over its children. */
+    int needed;  /* members that must be bound before the PodGroup is Placed */
     int members; /* linked pods that are neither Terminating nor Failed */
-    int bound;   /* of these, with a node (finished ones too) */
+    int bound;   /* members with a node, finished ones included */
     int running, succeeded;
-    int failed; /* Failed pods (not in members) */
+    int failed; /* Failed pods, not counted in members */
 };
 
 struct gang_effect {
@@ -150,21 +150,21 @@ struct gang_effect {
         } prioritize;
         struct {
             uint64_t id;
-            const uint32_t *kept; /* indexes of the candidate nodes that may go on */
+            const uint32_t *kept; /* indexes of the candidate nodes that remain */
             size_t n_kept;
         } preempt;
         struct {
             uint64_t id;
-            const char *error; /* "" is success */
+            const char *error; /* "": success */
         } bind_reply;
         struct {
             const char *ns, *name, *uid;
-            const char *node; /* BIND: where; NOMINATE: where or NULL to clear; UNGATE: where, or
-                               * NULL to leave it; else NULL */
-            const char *text; /* TELL; else NULL */
-            int64_t version;  /* TELL: of the pod that was known then; else 0 */
-            bool of_commit;   /* BIND: one of a gang's commit, to be marked (GANG_COMMIT_MARK) */
-        } pod;                /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, TELL */
+            const char *node; /* BIND: the target; NOMINATE: the target or NULL to clear; UNGATE:
+                                 the target or NULL to leave it; else NULL */
+            const char *text; /* PATCH_CONDITION; else NULL */
+            int64_t version;  /* PATCH_CONDITION: version of the known pod; else 0 */
+            bool of_commit; /* BIND: part of a gang's commit, to be marked with GANG_COMMIT_MARK */
+        } pod;              /* BIND, READ_POD, NOMINATE, UNGATE, EVICT, PATCH_CONDITION */
         struct gang_status status;
         struct {
             const char *kind;      /* "Pod" or "PodGroup" */

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * event.h - everything that can happen to the core.
+ * event.h - every input of the core.
  *
- * Facts events hand their facts over: gang_step() takes what it keeps and leaves NULL. Calls borrow
- * their strings and name lists: they must stay valid until the effects of that step were carried
- * out. gang_event_done() frees whatever the event still owns.
+ * Facts events hand over their facts: gang_step() takes what it keeps and leaves NULL. Calls borrow
+ * their name lists, which must stay valid until the effects of that step are carried out.
+ * gang_event_done() frees what the event still owns.
  *
- * A call is a verb that kube-scheduler asked; `id` is chosen by the caller, unique among the calls
- * not yet answered, never 0. Every call is answered by exactly one REPLY_* effect: filter,
- * prioritize and preempt in the same step, bind whenever the core decides.
+ * A call is an extender verb from kube-scheduler. The caller chooses its `id`, which is never 0 and
+ * unique among open calls. Exactly one REPLY_* effect answers each call: in the same step for
+ * filter, prioritize and preempt, and when the core decides for bind.
  */
 #ifndef MUSTER_GANG_EVENT_H
 #define MUSTER_GANG_EVENT_H
@@ -26,15 +26,15 @@
     X(CLASS_GONE, "a PriorityClass was deleted")                                                   \
     X(CLAIM_SET, "a PersistentVolumeClaim exists, or where it may be used changed")                \
     X(CLAIM_GONE, "a PersistentVolumeClaim was deleted")                                           \
-    X(SYNCED, "every list was read once: the picture is whole")                                    \
+    X(SYNCED, "every list was read once: the cluster cache is complete")                           \
     X(WATCH, "the watch of nodes or of pods fell behind, or has caught up")                        \
-    X(FILTER, "kube-scheduler asks which of these nodes will do")                                  \
-    X(PRIORITIZE, "kube-scheduler asks how good these nodes are")                                  \
-    X(PREEMPT, "kube-scheduler asks which of these preemptions may go on")                         \
-    X(BIND, "kube-scheduler asks to bind a pod")                                                   \
+    X(FILTER, "kube-scheduler calls filter with these nodes")                                      \
+    X(PRIORITIZE, "kube-scheduler calls prioritize with these nodes")                              \
+    X(PREEMPT, "kube-scheduler calls preempt with these candidate nodes")                          \
+    X(BIND, "kube-scheduler calls bind for a pod")                                                 \
     X(CALL_CLOSED, "the peer closed the connection of a held call")                                \
-    X(BIND_DONE, "a binding the core asked for has a result")                                      \
-    X(POD_READ, "a pod the core asked to be read was read")                                        \
+    X(BIND_DONE, "a Binding that the core requested has a result")                                 \
+    X(POD_READ, "a pod that the core requested was read")                                          \
     X(TICK, "time passed")                                                                         \
     X(STOP, "the program ends: answer every held call")
 
@@ -45,22 +45,22 @@ enum gang_event_kind {
         GANG_EV_MAX
 };
 
-/* How a binding ended, or what reading a pod showed. */
+/* The result of a Binding, or of reading a pod. */
 enum gang_outcome {
-    OUTCOME_OK,      /* bound to that node (POD_READ: bound to the node in `node`) */
-    OUTCOME_REFUSED, /* definitely not done, and asking again is no use (POD_READ: no such pod) */
-    OUTCOME_UNCLEAR, /* timeout, reset, conflict, 5xx: may have been done (POD_READ: could not be
-                        read) */
+    OUTCOME_OK,      /* bound to that node (POD_READ: to the node in `node`) */
+    OUTCOME_REFUSED, /* definitely not done, and a retry would not help (POD_READ: no such pod) */
+    OUTCOME_UNCLEAR, /* timeout, reset, conflict or 5xx: possibly done (POD_READ: could not be read)
+                      */
     OUTCOME_UNBOUND, /* POD_READ only: the pod exists and has no node */
 };
 
-/* Watches of which the core wants to know whether what they have shown is what there is. */
+/* Watches whose lag the core tracks. */
 enum gang_watch { GANG_WATCH_NODES, GANG_WATCH_PODS, GANG_WATCHES };
 
 struct gang_event {
     enum gang_event_kind kind;
     uint64_t id;       /* calls */
-    bool pod_is_known; /* calls: pod is the core's own, see gang_core_known_pod(); borrowed */
+    bool pod_is_known; /* calls: pod is the core's own and borrowed, see gang_core_known_pod() */
     union {
         struct gang_node_facts *node;            /* NODE_SET; owned */
         struct gang_pod_facts *pod;              /* POD_SET, FILTER, PRIORITIZE, PREEMPT; owned */
@@ -71,15 +71,16 @@ struct gang_event {
         struct gang_ref gone;
         struct {
             enum gang_watch of;
-            bool behind; /* else it follows; so does one of which nothing was ever said */
+            bool behind; /* else it follows, as does a watch without any WATCH event */
         } watch;         /* WATCH */
         struct {
             char *ns, *name, *uid, *node; /* BIND; owned */
         } bind;
         struct {
-            char *uid;  /* owned */
-            char *node; /* owned; the node asked for (BIND_DONE) or seen (POD_READ), may be NULL */
-            char *text; /* owned; why, for people; may be NULL */
+            char *uid; /* owned */
+            char
+                *node; /* owned; the requested (BIND_DONE) or actual (POD_READ) node; may be NULL */
+            char *text; /* owned; an explanation for people; may be NULL */
             enum gang_outcome outcome;
         } result; /* BIND_DONE, POD_READ */
     };

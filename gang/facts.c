@@ -34,7 +34,7 @@ static void strings_free(char **items, size_t n)
     free(items);
 }
 
-/* Room for one more: arrays that are only added to double at each power of two. */
+/* Makes room for one more item; the capacity doubles at each power of two. */
 static void *grown(void *items, size_t n, size_t size)
 {
     return n & (n - 1) ? items : xreallocarray(items, n ? 2 * n : 1, size);
@@ -54,7 +54,7 @@ int64_t gang_amounts_get(const struct gang_amounts *a, const char *resource)
     return 0;
 }
 
-/* The first place whose key is not before it (or, with `after`, is behind it). */
+/* The first position whose key is >= key, or > key with `after`. */
 static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
 {
     size_t low = 0, high = kvs->n;
@@ -72,7 +72,8 @@ static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
 void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value)
 {
     kvs->items = grown(kvs->items, kvs->n, sizeof *kvs->items);
-    bool last = kvs->n == 0 || strcmp(kvs->items[kvs->n - 1].key, key) <= 0; /* the API's order */
+    bool last = kvs->n == 0 ||
+                strcmp(kvs->items[kvs->n - 1].key, key) <= 0; /* the API server sends keys sorted */
     size_t at = last ? kvs->n : place_of(kvs, key, /* after= */ true);
     memmove(&kvs->items[at + 1], &kvs->items[at], (kvs->n++ - at) * sizeof *kvs->items);
     kvs->items[at] = (struct gang_kv){xstrdup(key), xstrdup(value)};
@@ -99,7 +100,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* So few are looked at one by one, in any order. */
+/* Up to this many values stay unsorted and are searched one by one. */
 #define FEW 8
 
 void gang_texts_sort(char **texts, size_t n)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pod facts in one block. A cluster has ten times as many pods as anything else, and a pod's facts
- * are some twenty small pieces, each with its own overhead; in one block they take half the room.
+ * Pod facts in one block. Pods outnumber other objects ten to one, and the facts of a pod are about
+ * twenty small allocations, each with its own overhead. One block takes half the memory.
  *
- * The same walk is made twice: once to add up what is needed, then to copy.
+ * The same walk runs twice: first to add up the size, then to copy.
  */
 #include "gang/facts.h"
 
 struct packer {
-    char *items, *text; /* where copies go; NULL: the first walk */
+    char *items, *text; /* target of the copies; NULL: the first walk */
     size_t n_items, n_text;
 };
 
@@ -22,7 +22,7 @@ static void *pack_items(struct packer *p, void *items, size_t n, size_t size)
     p->n_items += (bytes + 7) & ~(size_t)7;
     return items;
 }
-/* The array moves; what is in it is packed by the caller then. */
+/* Moves the array; the caller then packs its items. */
 #define ITEMS(p, array, n) ((array) = pack_items(p, array, n, sizeof *(array)))
 
 static void pack_text(struct packer *p, char **text)
@@ -42,8 +42,8 @@ static void pack_texts(struct packer *p, char ***texts, size_t n)
         pack_text(p, &(*texts)[i]);
 }
 
-/* On the second walk texts inside an array are those of the copy, on the first those of the
- * original, which pack_text() leaves alone. */
+/* In the second walk, the texts of an array's items belong to the copy; in the first, to the
+ * original, which pack_text() does not change. */
 static void pack_kvs(struct packer *p, struct gang_kvs *kvs)
 {
     ITEMS(p, kvs->items, kvs->n);
@@ -109,7 +109,7 @@ static void pack_rules(struct packer *p, struct gang_pod_facts *f)
     }
 }
 
-/* Everything but `declared`, which is an object of its own. */
+/* Everything except `declared`, which is a separate object. */
 static void pack_all(struct packer *p, struct gang_pod_facts *f)
 {
     char **const texts[] = {&f->ns,          &f->name,          &f->uid,
@@ -146,7 +146,7 @@ struct gang_pod_facts *gang_pod_facts_pack(struct gang_pod_facts *f)
     struct packer copy = {block + head, block + head + need.n_items, 0, 0};
     pack_all(&copy, packed);
     packed->packed = true;
-    f->declared = NULL; /* it has moved */
+    f->declared = NULL; /* packed owns it now */
     gang_pod_facts_free(f);
     return packed;
 }

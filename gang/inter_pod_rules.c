@@ -74,15 +74,3 @@ bool gang_spread_allows(const struct gang_spread *s, const struct gang_pod_facts
         least = 0;
     return here + self - least <= s->max_skew;
 }
-
-bool gang_claim_allows(const struct gang_claim_facts *claim, const struct gang_node_facts *node)
-{
-    if (claim->selected && strcmp(claim->selected, node->name) != 0)
-        return false;
-    if (!claim->limited)
-        return true;
-    for (size_t i = 0; i < claim->n_terms; i++)
-        if (gang_term_matches(&claim->terms[i], node))
-            return true;
-    return false;
-}

@@ -179,7 +179,7 @@ bool gang_ports_conflict(const struct gang_port *a, const struct gang_port *b)
     return any_address(a->ip) || any_address(b->ip) || strcmp(a->ip, b->ip) == 0;
 }
 
-/* The first of the ports, which are in order, that is not below this one. */
+/* The first of the sorted ports that is not below `port`. */
 static size_t first_port(const struct gang_port *ports, size_t n, int32_t port)
 {
     size_t low = 0;

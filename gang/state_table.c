@@ -3,7 +3,7 @@
 #include <string.h>
 
 _Static_assert(sizeof GANG_STATE_LETTERS - 1 == GANG_STATE_MAX, "a letter for each state");
-_Static_assert(TRIGGER_MAX <= 32, "a bit for each happening");
+_Static_assert(TRIGGER_MAX <= 32, "a bit for each trigger");
 
 static const struct {
     const char *name, *cells[GANG_STATE_MAX], *answer;
@@ -36,13 +36,13 @@ static int state_of(char letter)
     return (int)(strchr(letters, letter) - letters);
 }
 
-/* The states that one of them leads to from any of these, a bit each. */
+/* The states reachable from `states` by one of the triggers, one bit each. */
 static uint32_t follow(uint32_t states, uint32_t triggered)
 {
     uint32_t reached = states;
     for (int s = 0; s < GANG_STATE_MAX; s++)
-        for (int h = 0; h < TRIGGER_MAX && (states >> s & 1); h++)
-            for (const char *p = table[h].cells[s]; *p && (triggered >> h & 1); p++)
+        for (int t = 0; t < TRIGGER_MAX && (states >> s & 1); t++)
+            for (const char *p = table[t].cells[s]; *p && (triggered >> t & 1); p++)
                 reached |= 1u << state_of(*p);
     return reached;
 }
@@ -50,7 +50,7 @@ static uint32_t follow(uint32_t states, uint32_t triggered)
 bool gang_table_allows(enum gang_state from, uint32_t triggered, enum gang_state to)
 {
     uint32_t states = 1u << from, more;
-    if (from == to) /* it may stay, whatever comes: most do */
+    if (from == to) /* most triggers leave the state as it is */
         return true;
     while ((more = follow(states, triggered)) != states)
         states = more;

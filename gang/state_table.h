@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * state_table.h - what may happen to a gang, and what becomes of it: each state and each happening.
+ * state_table.h - the state machine of a gang: triggers, and the states that each may lead to.
  *
- * One row for each happening: its name; then for each state (in the order of GANG_STATES) the
- * states in which the gang may be when the step is over, a letter each:
+ * One row per trigger: its name; then, for each state in the order of GANG_STATES, the states in
+ * which the gang may be at the end of the step, one letter each:
  *
  *     A Assembling  W Waiting  P Planned  C Committing  L Placed  R Recovering  B BackedOff  D Done
  *
- * "" says that it cannot happen in that state. Then what muster does about it. The state is always
- * derived from what is true then (reconcile.c); the table says what that can lead to, and is
- * checked against every step (gang/step/gang_invariants.h). docs/states.md is made from it.
+ * "" means that the trigger cannot occur in that state. The last column describes muster's action.
+ * The core always derives the state from the facts (reconcile.c). The table lists the possible
+ * results; every step is checked against it (gang/step/gang_invariants.h). docs/states.md is
+ * printed from it.
  */
 #ifndef MUSTER_GANG_STATE_TABLE_H
 #define MUSTER_GANG_STATE_TABLE_H
@@ -18,30 +19,30 @@
 
 /* clang-format off */
 #define GANG_TRIGGERS(X) \
-    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CDLR", "AWPLRB", "AWPLRD", "counts; completes the plan, or fills the slot that was expected for it; beyond the needed ones it is an extra") \
-    X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "its slot is free and its held call answered; the plan is completed with another member or undone whole; a Placed gang runs on") \
-    X(MEMBER_ENDED, "member succeeded", "AWPLRD", "AWPLRD", "AWPCLRD", "CLRD", "LD", "CLRD", "APLRBD", "D", "counts as placed; when all have, the gang is Done") \
-    X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "is charged there, whoever bound it; what else is needed is started together") \
-    X(MEMBER_CHANGED, "member gated, relabelled, resized, tried again or shown by the watch at last", "AWP", "AWP", "AWPC", "CLR", "LR", "CLR", "APB", "D", "is counted anew; without its place the plan is completed or undone whole") \
-    X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "is judged anew: refused with the field's name, or needed members are counted anew") \
-    X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "nothing is planned without it; what is bound runs on") \
-    X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "parent, children or bundle changed: the plan is undone, all members are counted anew") \
-    X(ROOM_MORE, "room grew somewhere", "AP", "WP", "AWP", "", "", "R", "PB", "", "the gang is tried again, in its order") \
-    X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "L", "R", "", "", "the slot moves to another node, or the plan is completed anew or undone whole") \
-    X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "L", "R", "B", "D", "its slot's node; without a plan no node and the reason; later members wherever there is room") \
-    X(REFUSED, "scheduler refuses every place of a member", "", "", "AWP", "C", "", "R", "", "", "believed for a while: an extra gives up its place, else the gang is planned elsewhere") \
-    X(REJECTED_EARLY, "scheduler refuses a member unasked", "", "", "AWP", "", "", "R", "", "", "it counts as out of reach until the scheduler asks about it, or for a pause: the gang is planned without it, or waits") \
-    X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "L", "CR", "B", "", "held until the needed members are at bind, then all are bound; without a place it is refused with the reason") \
-    X(CALL_LOST, "caller of a held bind went away", "", "", "P", "", "", "R", "", "", "the hold is void, the place stays: the member comes again") \
-    X(BOUND_OK, "Binding succeeded", "A", "LPRW", "CLPR", "ABCLRWP", "L", "LR", "BLPR", "DL", "its call is answered; with the needed members bound the gang is Placed") \
-    X(BOUND_REFUSED, "Binding refused for good", "AWP", "APRW", "APRW", "ABCRWP", "ALRWP", "AWPR", "ABPR", "AD", "its room is free; the gang is completed first in line (or its commit undone, onFailedCommit)") \
-    X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "L", "R", "BR", "D", "stays charged; the pod is read, and the same Binding sent again") \
-    X(EXPECTED_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "what was reserved for them is free; those that exist are told how many are missing") \
-    X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "all held calls are answered together; the plan stays and the members come again") \
-    X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "all is released, the gang backs off; a Recovering one keeps its state") \
-    X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "the next attempt begins") \
-    X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "CP", "C", "L", "R", "BP", "D", "the gang is tried again, or told about again") \
-    X(RESTART, "muster was started", "AWPLRD", "", "", "", "", "", "", "", "everything is rebuilt from the API: bound members first, then plans")
+    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CDLR", "AWPLRB", "AWPLRD", "The member counts. It completes the plan or fills an expected slot. Beyond the minimum it is an extra.") \
+    X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "muster frees its slot and answers its held call. Another member completes the plan, or muster drops the whole plan. A Placed gang keeps running.") \
+    X(MEMBER_ENDED, "member succeeded", "AWPLRD", "AWPLRD", "AWPCLRD", "CLRD", "LD", "CLRD", "APLRBD", "D", "The member counts as placed. Once all members have succeeded, the gang is Done.") \
+    X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "muster charges the member to its node, no matter who bound it. The other needed members start together.") \
+    X(MEMBER_CHANGED, "member gated, relabelled, resized, tried again or shown by the watch at last", "AWP", "AWP", "AWPC", "CLR", "LR", "CLR", "APB", "D", "muster counts the member again. If it loses its slot, muster completes or drops the plan.") \
+    X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "muster validates the PodGroup again: it either refuses the gang and names the field, or counts the members again.") \
+    X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "muster plans nothing without the PodGroup. Bound members keep running.") \
+    X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "The parent, children or bundle changed: muster drops the plan and counts all members again.") \
+    X(ROOM_MORE, "room grew somewhere", "AP", "WP", "AWP", "", "", "R", "PB", "", "muster plans the gang again when its turn comes.") \
+    X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "L", "R", "", "", "The slot moves to another node, or muster completes or drops the plan.") \
+    X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "L", "R", "B", "D", "With a plan, muster returns the node of the member's slot; without one, no node and the reason. Later members may use any node with room.") \
+    X(REFUSED, "scheduler refuses every place of a member", "", "", "AWP", "C", "", "R", "", "", "muster avoids the refused nodes for a while. An extra gives up its slot; for a needed member, muster plans the gang elsewhere.") \
+    X(REJECTED_EARLY, "scheduler refuses a member unasked", "", "", "AWP", "", "", "R", "", "", "The member counts as unavailable until kube-scheduler calls filter for it or a pause ends. muster plans the gang without it, or the gang waits.") \
+    X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "L", "CR", "B", "", "muster holds the call until the needed members are at bind, then binds them all. It refuses a member without a slot and gives the reason.") \
+    X(CALL_LOST, "caller of a held bind went away", "", "", "P", "", "", "R", "", "", "The hold ends and the slot stays. kube-scheduler tries the member again.") \
+    X(BOUND_OK, "Binding succeeded", "A", "LPRW", "CLPR", "ABCLRWP", "L", "LR", "BLPR", "DL", "muster answers the call. Once the needed members are bound, the gang is Placed.") \
+    X(BOUND_REFUSED, "Binding refused for good", "AWP", "APRW", "APRW", "ABCRWP", "ALRWP", "AWPR", "ABPR", "AD", "muster frees the room. It completes the gang before all others, or undoes the commit (onFailedCommit).") \
+    X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "L", "R", "BR", "D", "The pod stays charged. muster reads the pod and sends the same Binding again.") \
+    X(EXPECTED_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "muster frees their slots and reports to the existing members how many are missing.") \
+    X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "muster answers all held calls together. The plan stays, and kube-scheduler tries the members again.") \
+    X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "muster releases all slots and the gang backs off. A Recovering gang keeps its state.") \
+    X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "The next attempt starts.") \
+    X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "CP", "C", "L", "R", "BP", "D", "muster plans the gang again or updates its reason.") \
+    X(RESTART, "muster was started", "AWPLRD", "", "", "", "", "", "", "", "muster rebuilds its state from the API server: first the bound members, then the plans.")
 /* clang-format on */
 
 #define GANG_STATE_LETTERS "AWPCLRBD"
@@ -54,12 +55,11 @@ enum gang_trigger {
 };
 
 const char *gang_trigger_name(enum gang_trigger what);
-/* The letters of a cell; "": cannot happen. */
+/* The letters of a cell; "": the trigger cannot occur in that state. */
 const char *gang_cell(enum gang_state state, enum gang_trigger what);
-/* What muster does about it. */
+/* The table's description of muster's action. */
 const char *gang_trigger_answer(enum gang_trigger what);
-/* Whether a gang that was in `from` may be in `to` after a step in which all of that (a bit for
- * each happening) came to it. */
+/* Whether a gang may go from `from` to `to` in a step with these triggers (one bit each). */
 bool gang_table_allows(enum gang_state from, uint32_t triggered, enum gang_state to);
 
 #endif

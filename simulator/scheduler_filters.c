@@ -2,11 +2,12 @@
 /*
  * The driver's filters that look at other pods and at volumes. Sources: k8s.io/kubernetes v1.36
  * plugins interpodaffinity, podtopologyspread and volumebinding, as far as gang/inter_pod_rules.h
- * has them. An unbound claim is bound to nothing here, and any node will do for it.
+ * and gang/volume_rules.h have them. An unbound claim has no volume here, so any node suits it.
  */
 #include "simulator/scheduler_filters.h"
 
 #include "gang/inter_pod_rules.h"
+#include "gang/volume_rules.h"
 
 /* ---- topology spread ---- */
 

@@ -5,16 +5,16 @@
 #include "gang/inter_pod_rules.h"
 
 struct node_pod_counts {
-    uint64_t gen; /* node->marks.pods_changed when it was looked at; 0: never */
+    uint64_t gen; /* node->marks.pods_changed when counted; 0: never */
     bool anti_affinity;
 };
 
 struct pod_counts {
-    uint64_t as_of; /* core->marks.crowds; the sums below are over all nodes then */
+    uint64_t as_of; /* core->marks.pods_changes when the sums below were made over all nodes */
     struct node_pod_counts *nodes;
     size_t n_nodes;
     size_t n_spreads;
-    int64_t *counts;        /* [spread][node]; -1: the node does not count */
+    int64_t *counts;        /* [spread][node]; -1: the constraint does not cover the node */
     int64_t *least, *hosts; /* by spread */
 };
 
@@ -29,9 +29,9 @@ void pod_counts_free(struct pod_counts *pod_counts)
     free(pod_counts);
 }
 
-/* ---- who is there ---- */
+/* ---- conflicts with pods and slots on a node ---- */
 
-static bool either_keeps_away(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
+static bool either_forbids(const struct gang_pod_facts *a, const struct gang_pod_facts *b)
 {
     return gang_anti_affinity_forbids(a, b) || gang_anti_affinity_forbids(b, a);
 }
@@ -41,8 +41,8 @@ static const struct gang_pod_facts *facts_of_slot(const struct slot *slot)
     return slot->pod ? slot->pod->facts : signature_sample(slot->signature);
 }
 
-/* The scheduler has assumed the member there, or is about to: it knows of it. */
-static bool on_its_way(const struct slot *slot)
+/* kube-scheduler has assumed the member there, or is about to. */
+static bool known_to_scheduler(const struct slot *slot)
 {
     return slot->pod && (slot->pod->held || slot->pod->sent);
 }
@@ -55,15 +55,15 @@ static const struct slot *reserved_anti_affinity_conflict(const struct node *nod
 {
     list_for_each (slot, &node->slots, struct slot, in_node) {
         const struct gang_pod_facts *other = facts_of_slot(slot);
-        if (other && slot != except && !(unknown_only && on_its_way(slot)) &&
-            !slot_yields(slot, reach) && either_keeps_away(who, other))
+        if (other && slot != except && !(unknown_only && known_to_scheduler(slot)) &&
+            !slot_yields(slot, reach) && either_forbids(who, other))
             return slot;
     }
     return NULL;
 }
 
-/* Anti-affinity may be of concern there at all. */
-static bool concerned(const struct node *node, const struct gang_pod_facts *who)
+/* Whether anti-affinity can matter on the node. */
+static bool anti_affinity_matters(const struct node *node, const struct gang_pod_facts *who)
 {
     return (who->n_anti_affinity || node->n_anti_affinity) && node->facts &&
            gang_is_host(node->facts);
@@ -72,10 +72,10 @@ static bool concerned(const struct node *node, const struct gang_pod_facts *who)
 const struct gang_pod_facts *charged_anti_affinity_conflict(const struct node *node,
                                                             const struct gang_pod_facts *who)
 {
-    if (!concerned(node, who))
+    if (!anti_affinity_matters(node, who))
         return NULL;
     list_for_each (pod, &node->pods, struct pod, in_node)
-        if (either_keeps_away(who, pod->facts))
+        if (either_forbids(who, pod->facts))
             return pod->facts;
     return NULL;
 }
@@ -83,7 +83,7 @@ const struct gang_pod_facts *charged_anti_affinity_conflict(const struct node *n
 const struct gang_pod_facts *anti_affinity_conflict(const struct node *node,
                                                     const struct gang_pod_facts *who)
 {
-    if (!concerned(node, who))
+    if (!anti_affinity_matters(node, who))
         return NULL;
     const struct gang_pod_facts *conflict = charged_anti_affinity_conflict(node, who);
     if (conflict)
@@ -98,7 +98,7 @@ const struct slot *slot_anti_affinity_conflict(const struct node *node,
                                                const struct gang_pod_facts *who,
                                                const struct slot *except, const struct reach *reach)
 {
-    if (!node->n_slots || !concerned(node, who))
+    if (!node->n_slots || !anti_affinity_matters(node, who))
         return NULL;
     return reserved_anti_affinity_conflict(node, who, /* unknown_only= */ true, except, reach);
 }
@@ -106,7 +106,7 @@ const struct slot *slot_anti_affinity_conflict(const struct node *node,
 bool slot_has_anti_affinity_conflict(const struct slot *slot)
 {
     const struct gang_pod_facts *who = facts_of_slot(slot);
-    return who && !on_its_way(slot) && charged_anti_affinity_conflict(slot->node, who);
+    return who && !known_to_scheduler(slot) && charged_anti_affinity_conflict(slot->node, who);
 }
 
 int64_t charged_spread_count(const struct node *node, const struct gang_pod_facts *who,
@@ -155,7 +155,7 @@ void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
     count_host(core, was, -1);
 }
 
-/* ---- what is remembered ---- */
+/* ---- cached counts ---- */
 
 static struct pod_counts *pod_counts_for(const struct gang_core *core, struct rules *rules)
 {
@@ -164,7 +164,7 @@ static struct pod_counts *pod_counts_for(const struct gang_core *core, struct ru
         return pod_counts;
     pod_counts_free(pod_counts);
     pod_counts = rules->signature->pod_counts = xcalloc(1, sizeof *pod_counts);
-    pod_counts->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* nodes may still come */
+    pod_counts->n_nodes = core->n_ids + core->n_ids / 4 + 16; /* room for more nodes */
     pod_counts->n_spreads = rules->who->n_spreads;
     pod_counts->nodes = xcalloc(pod_counts->n_nodes, sizeof *pod_counts->nodes);
     pod_counts->counts =
@@ -180,8 +180,8 @@ static int64_t *count_at(const struct pod_counts *pod_counts, size_t spread,
     return &pod_counts->counts[spread * pod_counts->n_nodes + node->id];
 }
 
-static const struct node_pod_counts *look(struct pod_counts *pod_counts, const struct rules *rules,
-                                          const struct node *node)
+static const struct node_pod_counts *counts_on(struct pod_counts *pod_counts,
+                                               const struct rules *rules, const struct node *node)
 {
     struct node_pod_counts *seen = &pod_counts->nodes[node->id];
     if (seen->gen == node->marks.pods_changed)
@@ -193,7 +193,7 @@ static const struct node_pod_counts *look(struct pod_counts *pod_counts, const s
     return seen;
 }
 
-/* The smallest counts, over all nodes. */
+/* The smallest counts over all nodes. */
 static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
                    const struct rules *rules)
 {
@@ -206,7 +206,7 @@ static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
         const struct node *node = core->by_id[id];
         if (!node)
             continue;
-        look(pod_counts, rules, node);
+        counts_on(pod_counts, rules, node);
         for (size_t i = 0; i < pod_counts->n_spreads; i++) {
             int64_t n = *count_at(pod_counts, i, node);
             pod_counts->hosts[i] += n >= 0;
@@ -216,7 +216,7 @@ static void sum_up(const struct gang_core *core, struct pod_counts *pod_counts,
     }
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct rules rules_for(const struct gang_core *core, struct signature *signature)
 {
@@ -231,7 +231,7 @@ enum rule rules_refusal(struct rules *rules, const struct node *node)
     if (!rules->who)
         return RULE_NONE;
     if (!rules->signature->anti_affinity &&
-        !rules->signature->spread) /* few such pods: nothing to remember */
+        !rules->signature->spread) /* a direct check is cheap, so nothing is cached */
         return node->n_anti_affinity && anti_affinity_conflict(node, rules->who)
                    ? RULE_ANTI_AFFINITY
                    : RULE_NONE;
@@ -240,7 +240,7 @@ enum rule rules_refusal(struct rules *rules, const struct node *node)
     struct pod_counts *pod_counts = rules->pod_counts;
     if (pod_counts->n_spreads && pod_counts->as_of != rules->core->marks.pods_changes)
         sum_up(rules->core, pod_counts, rules);
-    if (look(pod_counts, rules, node)->anti_affinity)
+    if (counts_on(pod_counts, rules, node)->anti_affinity)
         return RULE_ANTI_AFFINITY;
     for (size_t i = 0; i < pod_counts->n_spreads; i++) {
         int64_t here = *count_at(pod_counts, i, node);

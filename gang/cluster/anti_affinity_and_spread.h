@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * anti_affinity_and_spread.h - rules between pods: whether one more may join those that are charged
- * to a node and those that slots are reserved for.
+ * anti_affinity_and_spread.h - rules between pods: whether one more pod may join a node's charged
+ * pods and slots.
  *
- * What a signature sees on the nodes is remembered in its pod_counts and looked at again only where
- * somebody came or went (node->marks.pods_changed). A node without anti-affinity costs a signature
- * without rules nothing.
+ * A signature's counts on the nodes are cached in its pod_counts and updated only for nodes whose
+ * pods changed (node->marks.pods_changed). A node without anti-affinity costs nothing for a
+ * signature without rules.
  *
- * Labels differ among members (indexes), and most matter to nobody. Those whose keys some rule has
- * asked for are part of a member's signature (pod_labels.c, signatures.c), so that one pod
- * can stand for all of its signature. It is a prediction: the scheduler has the last word, and its
- * offers are the evidence.
+ * Labels differ among members (indexes), and no rule reads most of them. Labels whose keys some
+ * rule reads are part of a member's signature (pod_labels.c, signatures.c), so that one pod can
+ * represent its signature. The result is a prediction: kube-scheduler decides, and its offers
+ * correct it (infeasible_nodes.c).
  */
 #ifndef MUSTER_GANG_CLUSTER_ANTI_AFFINITY_AND_SPREAD_H
 #define MUSTER_GANG_CLUSTER_ANTI_AFFINITY_AND_SPREAD_H
@@ -18,34 +18,35 @@
 #include "gang/cluster/lookup.h"
 
 enum rule { RULE_NONE, RULE_ANTI_AFFINITY, RULE_SPREAD };
-/* A question about pods of a signature; to be asked at once, before anything changes. */
+/* A query about a signature's pods; valid only until anything changes. */
 struct rules {
     const struct gang_core *core;
     struct signature *signature;
-    const struct gang_pod_facts *who; /* one of them; NULL: no rule concerns it */
+    const struct gang_pod_facts *who; /* one of these pods; NULL: no rule applies to it */
     struct pod_counts *pod_counts;
 };
 struct rules rules_for(const struct gang_core *core, struct signature *signature);
-/* Which rule between pods one more pod would break on the node. */
+/* The rule that one more pod of the signature would break on the node. */
 enum rule rules_refusal(struct rules *rules, const struct node *node);
-/* Who keeps the pod off the node by anti-affinity, of either; NULL: nobody. */
+/* The pod whose anti-affinity conflicts with `who` on the node, in either direction; NULL: none. */
 const struct gang_pod_facts *anti_affinity_conflict(const struct node *node,
                                                     const struct gang_pod_facts *who);
-/* The same of those alone that are charged there. */
+/* The same for charged pods only. */
 const struct gang_pod_facts *charged_anti_affinity_conflict(const struct node *node,
                                                             const struct gang_pod_facts *who);
-/* Pods charged there that the spread counts; -1: the node is none of those over which it goes. */
+/* Charged pods that the constraint counts; -1: it does not cover the node. */
 int64_t charged_spread_count(const struct node *node, const struct gang_pod_facts *who,
                              const struct gang_spread *s);
-/* A slot that does, and that neither kube-scheduler knows of nor is within reach; NULL: none.
- * `except` may be NULL. */
+/* A slot with such a conflict that kube-scheduler does not know of and `reach` does not include;
+ * NULL: none. `except` may be NULL. */
 const struct slot *slot_anti_affinity_conflict(const struct node *node,
                                                const struct gang_pod_facts *who,
                                                const struct slot *except,
                                                const struct reach *reach);
-/* A pod that was charged meanwhile keeps the slot's member away, which is not on its way yet. */
+/* Whether a pod charged since conflicts with the slot's member, which kube-scheduler is not
+ * binding yet. */
 bool slot_has_anti_affinity_conflict(const struct slot *slot);
-/* A node has these facts now instead of those; either may be NULL. */
+/* The node's facts changed from `was` to `is`; either may be NULL. */
 void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,
                       const struct gang_node_facts *is);
 void pod_counts_free(struct pod_counts *pod_counts);

@@ -6,15 +6,15 @@
 #include "gang/cluster/lookup.h"
 #include "gang/inter_pod_rules.h"
 
-/* Nodes are put into classes anew when a key goes, so keys go this seldom. */
+/* Dropping a key reclassifies all nodes, so it happens at most this often. */
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
 #define TAKE_PAUSE   USEC_PER_SEC
-/* So many pods of a signature are looked at for the namespace that it asks for. */
+/* Pods of a signature that are checked to choose its namespace. */
 #define PAYERS_MAX 256
 
 /* ---- values ---- */
 
-/* Labels of nodes are in order, see on_node_set(). */
+/* A node's labels are sorted, see gang_kvs_add(). */
 static const char *label_of(const struct node *node, const char *key)
 {
     const struct gang_kvs *labels = &node->facts->labels;
@@ -32,7 +32,7 @@ static const char *label_of(const struct node *node, const char *key)
     return NULL;
 }
 
-/* The values there are, one more where some node has none. */
+/* The number of distinct values, plus one if some node lacks the label. */
 static size_t parts_of(const struct gang_core *core, const struct label_key *k)
 {
     return map_count(&k->values) + (k->nodes < map_count(&core->nodes));
@@ -62,7 +62,7 @@ static void forget_values(struct label_key *k)
     k->values = (struct map)MAP_INIT;
 }
 
-/* False: there are too many. */
+/* False: too many values. */
 static bool learn_values(struct gang_core *core, struct label_key *k)
 {
     for (size_t i = 0; i < core->n_ids; i++) {
@@ -77,24 +77,25 @@ static bool learn_values(struct gang_core *core, struct label_key *k)
     return true;
 }
 
-/* ---- kinds of nodes ---- */
+/* ---- sets of values ---- */
 
-/* A digest of the values of all told labels: enough for counting. */
-static uint64_t kind_with(uint64_t kind, const struct label_key *k, const struct node *node)
+/* A digest of the values of all class labels, good enough for counting. */
+static uint64_t set_with(uint64_t set, const struct label_key *k, const struct node *node)
 {
-    return hash_u64(kind, class_label_value(k, node));
+    return hash_u64(set, class_label_value(k, node));
 }
 
-static uint64_t kind_of(const struct gang_core *core, const struct node *node)
+static uint64_t set_of(const struct gang_core *core, const struct node *node)
 {
-    uint64_t kind = HASH_START;
+    uint64_t set = HASH_START;
     for (size_t i = 0; i < core->labels.n_class_labels; i++)
-        kind = kind_with(kind, core->labels.of_classes[i], node);
-    return kind;
+        set = set_with(set, core->labels.of_classes[i], node);
+    return set;
 }
 
-/* How many kinds there are, with one more key (or NULL); CLASS_LABEL_SETS_MAX + 1: too many. */
-static size_t count_kinds(const struct gang_core *core, const struct label_key *more)
+/* The number of distinct value sets, with one more key (or NULL); CLASS_LABEL_SETS_MAX + 1: too
+ * many. */
+static size_t count_sets(const struct gang_core *core, const struct label_key *more)
 {
     enum { PLACES = 4 * CLASS_LABEL_SETS_MAX };
     uint64_t seen[PLACES] = {0};
@@ -103,12 +104,12 @@ static size_t count_kinds(const struct gang_core *core, const struct label_key *
         const struct node *node = core->by_id[i];
         if (!node || !node->facts)
             continue;
-        uint64_t kind = (more ? kind_with(node->class_labels, more, node) : node->class_labels) | 1;
-        size_t at = (size_t)(kind >> 32) % PLACES;
-        while (seen[at] && seen[at] != kind)
+        uint64_t set = (more ? set_with(node->class_labels, more, node) : node->class_labels) | 1;
+        size_t at = (size_t)(set >> 32) % PLACES;
+        while (seen[at] && seen[at] != set)
             at = (at + 1) % PLACES;
         n += !seen[at];
-        seen[at] = kind;
+        seen[at] = set;
     }
     return n;
 }
@@ -117,7 +118,7 @@ static void nodes_changed(struct gang_core *core)
 {
     for (size_t i = 0; i < core->n_ids; i++)
         if (core->by_id[i]) {
-            core->by_id[i]->class_labels = kind_of(core, core->by_id[i]);
+            core->by_id[i]->class_labels = set_of(core, core->by_id[i]);
             node_rules_changed(core->by_id[i]);
             node_reclassify(core, core->by_id[i]);
         }
@@ -138,22 +139,22 @@ static struct label_key *key_get(struct gang_core *core, const char *key)
 
 static void key_drop_unused(struct gang_core *core, struct label_key *k)
 {
-    if (k->nodes || k->users || k->class_labels)
+    if (k->nodes || k->users || k->is_class_label)
         return;
     map_remove(&core->labels.keys, k->key);
     free(k->key);
     free(k);
 }
 
-static void tell_apart_by(struct gang_core *core, struct label_key *k, const char *ns)
+static void class_label_start(struct gang_core *core, struct label_key *k, const char *ns)
 {
-    k->class_labels = true;
+    k->is_class_label = true;
     k->payer = xstrdup(ns);
     core->labels.of_classes[core->labels.n_class_labels++] = k;
     nodes_changed(core);
 }
 
-/* Classes do not go by it any more; to be followed by nodes_changed(). */
+/* The key is no longer a class label; call nodes_changed() afterwards. */
 static void class_label_drop(struct gang_core *core, struct label_key *k)
 {
     size_t at = 0;
@@ -161,17 +162,17 @@ static void class_label_drop(struct gang_core *core, struct label_key *k)
         at++;
     memmove(&core->labels.of_classes[at], &core->labels.of_classes[at + 1],
             (--core->labels.n_class_labels - at) * sizeof core->labels.of_classes[0]);
-    k->class_labels = false;
+    k->is_class_label = false;
     free(STEAL(k->payer));
     forget_values(k);
-    core->labels.gen++; /* there is room for others */
+    core->labels.gen++; /* other keys may fit now */
     core->labels.left = core->now;
     key_drop_unused(core, k);
 }
 
 /* ---- shares ---- */
 
-/* What keys of the namespace cost everybody. */
+/* The share of the bound that the namespace's keys use. */
 static size_t share_of(const struct gang_core *core, const char *ns)
 {
     size_t sum = 0;
@@ -181,7 +182,7 @@ static size_t share_of(const struct gang_core *core, const char *ns)
     return sum;
 }
 
-/* The largest key of the namespace that has most, if that is more than so much. */
+/* The largest key of the namespace with the largest share, if that exceeds `share`. */
 static struct label_key *largest_beyond(const struct gang_core *core, size_t share)
 {
     struct label_key *largest = NULL;
@@ -214,10 +215,11 @@ static bool forget_unused(struct gang_core *core)
 static bool has_room(const struct gang_core *core, const struct label_key *k)
 {
     return core->labels.n_class_labels < CLASS_LABELS_MAX &&
-           count_kinds(core, k) <= CLASS_LABEL_SETS_MAX;
+           count_sets(core, k) <= CLASS_LABEL_SETS_MAX;
 }
 
-/* Keys of those that have more make room for the key of the namespace; false: nobody has more. */
+/* Drops keys of namespaces with larger shares until the key fits; false: no namespace has a
+ * larger share. */
 static bool make_room(struct gang_core *core, const struct label_key *k, const char *ns)
 {
     bool may_take = !core->labels.left || core->now - core->labels.left >= TAKE_PAUSE;
@@ -232,7 +234,7 @@ static bool make_room(struct gang_core *core, const struct label_key *k, const c
     return true;
 }
 
-/* Nodes are told apart by the key from now on. */
+/* Makes the key a class label. */
 static bool class_label_add(struct gang_core *core, struct label_key *k, const char *ns)
 {
     if (!learn_values(core, k))
@@ -243,24 +245,24 @@ static bool class_label_add(struct gang_core *core, struct label_key *k, const c
         forget_values(k);
         return false;
     }
-    tell_apart_by(core, k, ns);
+    class_label_start(core, k, ns);
     return true;
 }
 
-/* ---- what signatures ask for ---- */
+/* ---- keys that signatures read ---- */
 
 void class_labels_release(struct gang_core *core, struct signature *signature)
 {
     for (size_t i = 0; i < signature->labels.n; i++) {
         struct label_key *k = signature->labels.keys[i];
-        core->labels.unused |= --k->users == 0 && k->class_labels;
+        core->labels.unused |= --k->users == 0 && k->is_class_label;
         key_drop_unused(core, k);
     }
     free(STEAL(signature->labels.keys));
     signature->labels.n = 0;
 }
 
-static bool is_order_changed(const struct signature *signature, const struct label_key *k)
+static bool reads_key(const struct signature *signature, const struct label_key *k)
 {
     for (size_t i = 0; i < signature->labels.n; i++)
         if (signature->labels.keys[i] == k)
@@ -268,17 +270,17 @@ static bool is_order_changed(const struct signature *signature, const struct lab
     return false;
 }
 
-static bool ask(struct gang_core *core, struct signature *signature, const char *key,
-                const char *ns)
+static bool cover_key(struct gang_core *core, struct signature *signature, const char *key,
+                      const char *ns)
 {
     if (strcmp(key, GANG_HOSTNAME) == 0)
-        return false; /* each node has another: classes would be single nodes */
+        return false; /* its value differs on each node: classes would be single nodes */
     struct label_key *k = map_get(&core->labels.keys, key);
     if (!k || k->nodes == 0)
-        return true; /* the nodes do not differ in it */
-    if (!k->class_labels && !class_label_add(core, k, ns))
+        return true; /* no node has the label */
+    if (!k->is_class_label && !class_label_add(core, k, ns))
         return false;
-    if (is_order_changed(signature, k))
+    if (reads_key(signature, k))
         return true;
     signature->labels.keys =
         xreallocarray(signature->labels.keys, signature->labels.n + 1, sizeof(struct label_key *));
@@ -287,28 +289,28 @@ static bool ask(struct gang_core *core, struct signature *signature, const char 
     return true;
 }
 
-/* It stops at the first that is not told: the signature looks at each node then. */
-static bool ask_all(struct gang_core *core, struct signature *signature,
-                    const struct gang_pod_facts *f, const char *ns)
+/* Stops at the first key that is no class label: the signature then scans nodes one by one. */
+static bool cover_keys(struct gang_core *core, struct signature *signature,
+                       const struct gang_pod_facts *f, const char *ns)
 {
     for (size_t i = 0; i < f->node_selector.n; i++)
-        if (!ask(core, signature, f->node_selector.items[i].key, ns))
+        if (!cover_key(core, signature, f->node_selector.items[i].key, ns))
             return false;
     for (size_t i = 0; i < f->n_affinity; i++)
         for (size_t k = 0; k < f->affinity[i].n; k++)
             if (f->affinity[i].items[k].on_name ||
-                !ask(core, signature, f->affinity[i].items[k].key, ns))
+                !cover_key(core, signature, f->affinity[i].items[k].key, ns))
                 return false;
     return true;
 }
 
-/* Pods of several namespaces may be of the signature: it asks for the one that has least. */
-static const char *poorest(const struct gang_core *core, const struct signature *signature)
+/* The namespace with the smallest share among those of the signature's pods. */
+static const char *smallest_share(const struct gang_core *core, const struct signature *signature)
 {
     const char *ns = NULL;
     size_t least = 0;
-    int looks = PAYERS_MAX;
-    for (struct list *l = signature->pods.prev; l != &signature->pods && looks-- > 0; l = l->prev) {
+    int left = PAYERS_MAX;
+    for (struct list *l = signature->pods.prev; l != &signature->pods && left-- > 0; l = l->prev) {
         const char *other = CONTAINER_OF(l, struct pod, in_signature)->facts->ns;
         if (ns && strcmp(ns, other) == 0)
             continue;
@@ -328,10 +330,10 @@ void class_labels_pod_added(struct signature *signature, const struct pod *pod)
         signature->labels.gen = 0;
 }
 
-static bool are_told(const struct signature *signature)
+static bool all_class_labels(const struct signature *signature)
 {
     for (size_t i = 0; i < signature->labels.n; i++)
-        if (!signature->labels.keys[i]->class_labels)
+        if (!signature->labels.keys[i]->is_class_label)
             return false;
     return true;
 }
@@ -345,9 +347,10 @@ bool class_labels_cover(struct gang_core *core, struct signature *signature)
         return false;
     do {
         class_labels_release(core, signature);
-        signature->singly = !ask_all(core, signature, sample, poorest(core, signature));
-    } while (!signature->singly &&
-             !are_told(signature)); /* a later one may have taken an earlier one's room */
+        signature->singly = !cover_keys(core, signature, sample, smallest_share(core, signature));
+    } while (
+        !signature->singly &&
+        !all_class_labels(signature)); /* a later key may have taken the room of an earlier one */
     if (signature->singly)
         class_labels_release(core, signature);
     signature->labels.gen = core->labels.gen;
@@ -361,7 +364,7 @@ void class_labels_update(struct gang_core *core, struct node *node, const struct
 {
     for (size_t i = 0; is && i < is->n; i++)
         if (key_get(core, is->items[i].key)->nodes++ == 0)
-            core->labels.gen++; /* signatures that asked for it heard that no node has it */
+            core->labels.gen++; /* signatures took it as absent from all nodes */
     for (size_t i = 0; was && i < was->n; i++) {
         struct label_key *k = map_get(&core->labels.keys, was->items[i].key);
         k->nodes--;
@@ -370,7 +373,7 @@ void class_labels_update(struct gang_core *core, struct node *node, const struct
     for (size_t i = 0; i < core->labels.n_class_labels; i++)
         set_value(core->labels.of_classes[i], node,
                   is ? label_of(node, core->labels.of_classes[i]->key) : NULL);
-    node->class_labels = kind_of(core, node);
+    node->class_labels = set_of(core, node);
     core->labels.stale = true;
 }
 
@@ -379,7 +382,7 @@ void class_labels_copy(struct node *node, const struct node *like)
     node->class_labels = like->class_labels;
 }
 
-/* Nodes may have come that make too many kinds, or gone with the last of some value. */
+/* New nodes may exceed the bound, and the last node with some value may be gone. */
 void class_labels_settle(struct gang_core *core)
 {
     if (!core->labels.stale)
@@ -391,13 +394,13 @@ void class_labels_settle(struct gang_core *core)
         if (map_count(&k->values) <= CLASS_LABEL_SETS_MAX)
             continue;
         forget_values(k);
-        any = true; /* the numbers of its values are others now */
+        any = true; /* the numbers of its values changed */
         if (!learn_values(core, k))
             class_label_drop(core, k);
     }
     if (any)
         nodes_changed(core);
-    while (count_kinds(core, NULL) > CLASS_LABEL_SETS_MAX) {
+    while (count_sets(core, NULL) > CLASS_LABEL_SETS_MAX) {
         class_label_drop(core, largest_beyond(core, 0));
         nodes_changed(core);
     }
@@ -428,16 +431,16 @@ static int check_key(const struct gang_core *core, const struct label_key *k, st
     size_t users = 0, nodes = 0;
     map_for_each (e, &core->signatures) {
         const struct signature *signature = e->value;
-        users += is_order_changed(signature, k);
+        users += reads_key(signature, k);
     }
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
         nodes += node->facts && label_of(node, k->key);
     }
-    if (users != k->users || nodes != k->nodes || (!users && !nodes && !k->class_labels))
+    if (users != k->users || nodes != k->nodes || (!users && !nodes && !k->is_class_label))
         return err_set(
             err, ERR_INTERNAL,
-            "label %s: %zu signatures ask for it and %zu nodes have it, counted as %zu and "
+            "label %s: %zu signatures cover_key for it and %zu nodes have it, counted as %zu and "
             "%zu",
             k->key, users, nodes, k->users, k->nodes);
     return 0;
@@ -450,12 +453,12 @@ int class_labels_check(const struct gang_core *core, struct err *err)
             return -1;
     map_for_each (e, &core->nodes) {
         const struct node *node = e->value;
-        if (node->facts && node->class_labels != kind_of(core, node))
-            return err_set(err, ERR_INTERNAL, "node %s: its labels are not those told apart",
+        if (node->facts && node->class_labels != set_of(core, node))
+            return err_set(err, ERR_INTERNAL, "node %s: its class labels are out of date",
                            node->name);
     }
-    if (!core->labels.stale && count_kinds(core, NULL) > CLASS_LABEL_SETS_MAX)
-        return err_set(err, ERR_INTERNAL, "labels tell more than %d kinds of nodes apart",
+    if (!core->labels.stale && count_sets(core, NULL) > CLASS_LABEL_SETS_MAX)
+        return err_set(err, ERR_INTERNAL, "class labels have more than %d sets of values",
                        CLASS_LABEL_SETS_MAX);
     return 0;
 }

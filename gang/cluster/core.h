@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core.h - what the core consists of: all that it knows, has reserved and has under way.
+ * core.h - struct gang_core: the cluster cache, reservations and pending work.
  *
- * Made and freed by step.c; everything in it lives as long as it does, unless its own header says
- * less. One thread. The comment before some fields names the only file that writes them; step.c
- * sets up and takes down what other files keep here.
+ * step.c makes and frees the core. Its content lives as long as the core unless its own header says
+ * otherwise. One thread. The comment before some fields names the only file that writes them;
+ * step.c sets up and tears down the state of the other files.
  */
 #ifndef MUSTER_GANG_CLUSTER_CORE_H
 #define MUSTER_GANG_CLUSTER_CORE_H
@@ -14,22 +14,22 @@
 #include "gang/cluster/node.h"
 #include "gang/cluster/pod.h"
 
-/* A difference between what kube-scheduler offers and what the rules here say. */
+/* A node on which kube-scheduler's offer differs from muster's predicates. */
 struct suspect {
     bool used;
     uint32_t node;
     enum gang_predicate predicate;
-    uint64_t key;   /* digest of the signature and its pod's namespace, */
-    uint64_t owner; /* and of the namespace alone */
-    usec_t as_of;   /* node->marks.stirred, or for a spread core->marks.stirred, then */
+    uint64_t key;   /* digest of the signature and its pod's namespace */
+    uint64_t owner; /* digest of the namespace alone */
+    usec_t as_of;   /* node->marks.touched_at then, or core->marks.touched_at for a spread */
     usec_t since;
-    usec_t seen;   /* when it was seen last, */
-    uint64_t look; /* and model.looks then */
+    usec_t seen;   /* when it was last seen */
+    uint64_t look; /* parity.looks then */
     bool counted;
 };
 enum { SUSPECTS_MAX = 64 };
 
-/* Effects of one step and the memory they point to. */
+/* The effects of one step and the memory that they point to. */
 struct effects {
     struct gang_effect *items;
     size_t n, cap;
@@ -38,8 +38,8 @@ struct effects {
 
 enum { CLASS_LABELS_MAX = 64 };
 
-/* Whom kube-scheduler has asked about: pods of no higher priority that were queued no later had
- * their turn before. */
+/* The pod of a filter call. Pods of no higher priority that were queued no later have had their
+ * turn before it. */
 struct turn {
     int32_t priority;
     usec_t queued, asked;
@@ -58,31 +58,31 @@ struct gang_core {
     /* lifecycle/commit.c */
     bool stopping;
 
-    /* ---- what there is ---- */
+    /* ---- the cluster cache ---- */
 
     /* cluster/nodes.c */
     struct map nodes;    /* name -> node */
     struct node **by_id; /* id -> node or NULL */
     size_t n_ids;
-    struct map offered; /* resource -> how many nodes name it in allocatable */
+    struct map offered; /* resource -> number of nodes with it in allocatable */
 
     /* cluster/pods.c */
     struct map pods;  /* uid -> pod */
     struct map names; /* ns/name -> pod */
-    size_t n_unseen;  /* pods that filter brought and the watch has not shown */
-    size_t n_invalid; /* pods of which something is not in their facts */
-    char **gone;      /* ring of uids of deleted pods */
-    size_t gone_at;   /* in it */
+    size_t n_unseen;  /* pods known from filter that the watch has not shown yet */
+    size_t n_invalid; /* pods with facts->invalid */
+    char **gone;      /* ring buffer of UIDs of deleted pods */
+    size_t gone_at;   /* next index in gone */
     struct map gone_set;
 
     /* cluster/pod_gate.c */
     size_t n_gated; /* pods with muster's own gate */
-    /* gated pods of no gang that changed since their gates were looked at */
+    /* gated pods without a gang that changed since their gates were last checked */
     struct list ungrouped_gated;
 
     /* cluster/signatures.c */
     struct map signatures;   /* key -> signature */
-    struct map rule_results; /* key -> verdicts */
+    struct map rule_results; /* key -> rule_results */
 
     /* cluster/node_classes.c */
     struct map node_classes;   /* key -> node_class */
@@ -91,83 +91,84 @@ struct gang_core {
     /* cluster/class_labels.c */
     struct core_labels {
         struct map keys;                                /* key -> label_key */
-        struct label_key *of_classes[CLASS_LABELS_MAX]; /* those by which nodes are told apart */
+        struct label_key *of_classes[CLASS_LABELS_MAX]; /* keys that divide nodes into classes */
         size_t n_class_labels;
-        uint64_t gen; /* counts what may change the answer to a signature that asked */
-        usec_t left;  /* when a key was given up last */
+        uint64_t gen; /* counts changes that may affect signature_labels */
+        usec_t left;  /* when a class label was last dropped */
         bool unused;  /* some key may have no user */
-        bool stale;   /* labels of nodes have changed, the bounds are to be looked at */
+        bool stale;   /* labels of nodes changed: check the bounds */
     } labels;
 
     /* cluster/pod_labels.c */
     struct core_rule_labels {
         struct map all; /* namespace -> namespace_rule_labels */
-        bool idle;      /* some namespace may have no rules or members any more */
+        bool idle;      /* some namespace may have lost its last rule or member */
         usec_t swept;
-        struct list stale; /* whose members have signatures by other keys */
-        bool matter;       /* there are, or were, such rules */
+        struct list stale; /* namespaces whose members have signatures by outdated keys */
+        bool matter;       /* such rules exist, or existed */
     } rule_labels;
 
     /* cluster/signature_changes.c */
-    uint64_t rule_labels_settled; /* counts how often members of a namespace got other signatures */
+    uint64_t rule_labels_settled; /* counts updates of the signatures of a namespace's members */
 
     /* cluster/volume_claims.c */
     struct map claims; /* ns/name -> claim */
 
     /* cluster/anti_affinity_and_spread.c */
-    struct map hosts;          /* name of a host -> how many nodes have it */
-    size_t n_shared_hostnames; /* nodes beyond the first of their host's name */
+    struct map hosts;          /* hostname -> number of nodes with it */
+    size_t n_shared_hostnames; /* nodes that share their hostname with an earlier one */
 
     /* cluster/resources.c */
     struct core_resources {
-        char **names;  /* number -> name; NULL: a free number */
-        size_t *users; /* number -> signatures and amounts that use it */
+        char **names;  /* number -> name; NULL: unused number */
+        size_t *users; /* number -> count of signatures and amounts that use it */
         size_t n, cap;
-        uint32_t *free; /* numbers of names that nobody uses any more */
+        uint32_t *free; /* unused numbers */
         size_t n_free;
         struct map numbers; /* name -> number + 1 */
     } resources;
 
     /* cluster/watch_lag.c */
     bool behind[GANG_WATCHES];
-    usec_t behind_since;  /* when the first of them fell behind last, */
-    usec_t follows_since; /* and when the last had caught up; 0: none was ever behind */
+    usec_t behind_since;  /* when the current or last lag began */
+    usec_t follows_since; /* when the last lag ended; 0: no watch ever lagged */
 
     /* podgroup/podgroups.c */
     struct map groups; /* key -> group */
-    struct list gangs; /* in_core, in the order they were made */
+    struct list gangs; /* gangs by in_core, oldest first */
     size_t n_gangs;
     struct map priority_classes; /* name -> gang_priority_class_facts */
-    uint64_t forming;            /* counts changes of which PodGroups are one gang */
+    uint64_t forming;            /* counts changes in how PodGroups form gangs */
 
     /* lifecycle/pod_update.c */
-    usec_t newest; /* the latest time in any pod: about now, by the clock of the API server */
+    usec_t newest; /* the latest timestamp in any pod: approximates the API server's clock */
 
     /* ---- what changed ---- */
 
     /* cluster/dirty_nodes.c */
     struct core_marks {
-        uint64_t clock;        /* counts changes of the picture */
-        uint64_t freed;        /* clock when capacity last grew anywhere */
-        uint64_t pods_changes; /* counts changes of who is on a node */
-        usec_t touched_at;     /* when anything changed on any node */
+        uint64_t clock;        /* counts changes of the cluster cache */
+        uint64_t freed;        /* clock when room last grew anywhere */
+        uint64_t pods_changes; /* counts changes of the pods on any node */
+        usec_t touched_at;     /* last change of any node */
         bool paused;           /* a trial is open: its changes do not count */
-        uint64_t layout;  /* a number for what is on the nodes now: never the same for another */
-        uint64_t layouts; /* such numbers given so far */
-        bool unused;      /* a deleted node may be bare now */
-        struct list reclassify;    /* nodes to be put into the class of what they are now */
-        struct list recheck_slots; /* nodes whose slots may not fit any more */
-        /* Pods on nodes that may keep others out of wider domains; the last has the highest seq. */
+        uint64_t layout;  /* identifies the current content of the nodes; no two contents share a
+                             number */
+        uint64_t layouts; /* layout numbers given out so far */
+        bool unused;      /* a deleted node may be unused now */
+        struct list reclassify;    /* nodes whose class must be recomputed */
+        struct list recheck_slots; /* nodes whose slots may no longer fit */
+        /* Pods on nodes with wide anti-affinity, in ascending order of their seq. */
         struct list wide_anti_affinity;
-        uint64_t wide_anti_affinity_last; /* the highest number given so far */
+        uint64_t wide_anti_affinity_last; /* the highest seq so far */
     } marks;
 
     /* cluster/dirty_gangs.c */
-    struct list touched;       /* gangs to review, then to tell about */
-    struct list touched_later; /* of these, those that are told about in the next step */
-    struct list order_changed; /* gangs whose place in the order may be another */
+    struct list touched;       /* gangs to reconcile, then to report */
+    struct list touched_later; /* of these, gangs to report in the next step */
+    struct list order_changed; /* gangs whose place in the order may change */
 
-    /* ---- what is reserved and on its way ---- */
+    /* ---- reservations and pending work ---- */
 
     /* cluster/ledger.c */
     size_t n_anti_affinity; /* pods and slots with anti-affinity, over all nodes */
@@ -176,115 +177,115 @@ struct gang_core {
     size_t n_slots; /* over all gangs */
 
     /* cluster/nominated_room.c */
-    size_t n_nominated_room; /* pods that room is promised to */
+    size_t n_nominated_room; /* pods with nominated room */
 
     /* cluster/held_calls.c */
-    struct map calls; /* id -> pod with that bind call open */
+    struct map calls; /* id -> pod with that open bind call */
 
     /* cluster/hold_quota.c */
-    struct map hold_quotas; /* namespace -> holder */
-    size_t booked_unused;   /* places for holds that are booked_unused, and not taken yet */
+    struct map hold_quotas; /* namespace -> hold_quota */
+    size_t booked_unused;   /* hold places that are booked and not yet taken */
 
     /* cluster/kube_queue.c */
     size_t n_refused;            /* pods that sleep because filter refused them, see pod_reject() */
     struct list blocked;         /* ordinary pods refused because of reservations */
-    uint64_t blocked_checked_at; /* marks.freed when the starved were last looked at */
+    uint64_t blocked_checked_at; /* marks.freed when blocked pods were last checked */
 
     /* cluster/offered_nodes.c */
-    uint64_t offers; /* filter calls whose names were looked up */
+    uint64_t offers; /* filter calls whose node names were resolved */
 
     /* cluster/filter_results.c */
-    struct list filter_results; /* pods that filter let through, and that are not at bind yet */
-    size_t filter_result_words; /* in the bits of all of them, at most FILTER_RESULT_WORDS_MAX */
+    struct list filter_results; /* pods with an open filter result, not at bind yet */
+    size_t filter_result_words; /* words in all their bit sets, at most FILTER_RESULT_WORDS_MAX */
 
-    /* ---- who is next ---- */
+    /* ---- the planning order ---- */
 
     /* podgroup/gang_state.c */
-    struct list open; /* gangs that are neither Placed nor Done: plans are made for them */
+    struct list open; /* gangs that are neither Placed nor Done and so need plans */
 
     /* podgroup/gang_order.c */
-    struct map namespace_queues; /* namespace -> line */
-    struct list unsettled;       /* lines to be put in order */
+    struct map namespace_queues; /* namespace -> namespace_queue */
+    struct list unsettled;       /* queues to be sorted */
 
     /* podgroup/earmark.c */
-    struct gang *earmark_gang; /* capacity is kept for this one; NULL: none */
-    struct list earmarked;     /* nodes where something is kept */
+    struct gang *earmark_gang; /* the gang that has the earmark; NULL: none */
+    struct list earmarked;     /* nodes with earmarked room */
 
     /* plan/plan_gang.c */
-    uint64_t plan_pass_freed; /* marks.freed when all gangs were last looked at */
-    uint64_t planned_in;      /* the last step in which a gang was tried */
-    bool plans_deferred; /* gangs that are due were not tried in this step: its work was done */
+    uint64_t plan_pass_freed; /* marks.freed when all gangs were last tried */
+    uint64_t planned_in;      /* the last step that planned a gang */
+    bool plans_deferred;      /* this step used up its work before it planned all due gangs */
 
     /* plan/placement.c */
-    uint64_t trials; /* counts plans tried */
+    uint64_t trials; /* counts planning trials */
 
     /* plan/shortage_cache.c */
-    uint64_t fills; /* versions of signatures' fill given so far */
+    uint64_t fills; /* versions of signature_shortage given out so far */
 
     /* plan/node_scan.c */
-    int64_t work; /* of this step, in looks at nodes */
+    int64_t work; /* work left in this step, in nodes scanned */
 
     /* lifecycle/wake.c */
     struct core_wake {
-        uint64_t round;       /* counts the news for which starved pods are woken */
-        uint64_t round_freed; /* marks.freed when it began */
-        bool again;           /* the room that was given to those woken may be another's now */
-        usec_t look;          /* when that is looked at next; 0: nobody was woken */
-        usec_t rest;          /* until then nobody is woken */
-        struct list sent;     /* nodes with n_woken */
-        struct list woken;    /* pods that were woken and not asked about since */
-        struct list unasked;  /* members with a place that are to be steered there, by steer_at */
-        usec_t steer_next;    /* until then no more of them than steer_left */
+        uint64_t round;       /* counts rounds of waking blocked pods */
+        uint64_t round_freed; /* marks.freed when the round began */
+        bool again;           /* room that woke pods did not take may be free for others */
+        usec_t look;          /* next check of the woken pods; 0: none was woken */
+        usec_t rest;          /* no pod is woken before */
+        struct list sent;     /* nodes with n_woken > 0 */
+        struct list woken;    /* woken pods without a filter call since */
+        struct list unasked;  /* members with a slot to be steered there, by steer_at */
+        usec_t steer_next;    /* until then, at most steer_left more of them */
         int steer_left;
     } wake;
 
     /* lifecycle/commit_batch.c */
-    usec_t batch_end;    /* complete gangs that wait commit then at the latest */
-    uint64_t batch_step; /* steps when they did last */
+    usec_t batch_end;    /* deadline for complete gangs that wait to commit together */
+    uint64_t batch_step; /* steps at the last batch */
 
     /* verb/bind.c */
-    usec_t last_hold; /* when a member came to bind last */
+    usec_t last_hold; /* when a member last came to bind */
 
     /* lifecycle/early_rejection.c */
     struct turn turns[TURNS_MAX];
     size_t n_turns;
-    usec_t asked_at; /* the last filter call about a pod that is not bound; 0: none */
+    usec_t asked_at; /* the last filter call for an unbound pod; 0: none */
 
     /* lifecycle/predicate_parity.c */
     struct parity {
         struct suspect suspects[SUSPECTS_MAX];
         uint64_t looks;
-        int64_t credit; /* nodes that may be looked at now */
+        int64_t credit; /* nodes that may be compared now */
         usec_t credit_at;
-        uint64_t looker;        /* digest of the namespace that looked last */
-        struct map differences; /* namespace -> struct difference: those that stood a second look */
-        int seen_in[PREDICATE_MAX]; /* namespaces with such a difference */
-        char *first;                /* in words; NULL: there is none */
-        usec_t closed_at;           /* since when the lane is closed for all; 0: it is not */
+        uint64_t looker;            /* digest of the namespace that was compared last */
+        struct map differences;     /* namespace -> struct difference: confirmed differences */
+        int seen_in[PREDICATE_MAX]; /* namespaces with a confirmed difference */
+        char *first;                /* the first difference as text; NULL: none */
+        usec_t closed_at;           /* when the express lane was closed for all; 0: open */
     } parity;
 
     /* step/gang_invariants.c */
-    char *violations[GANG_INVARIANT_MAX]; /* the first of each check, in words; NULL: none */
+    char *violations[GANG_INVARIANT_MAX]; /* first violation of each, as text; NULL: none */
 
     /* step/list_pages.c */
-    uint64_t ranked; /* steps when gangs got their ranks */
+    uint64_t ranked; /* steps when gangs last got their ranks */
 
     /* ---- the step itself ---- */
 
     /* cluster/effects.c */
     struct effects fx;
 
-    /* Set and stopped through timers.h, each by whoever its kind belongs to. */
+    /* Set and stopped through timers.h, by the file that owns the timer's kind. */
     struct heap timers;
     struct core_timers {
-        struct timer wake, steer; /* starved pods, members are left to wake and to steer */
+        struct timer wake, steer; /* blocked pods are left to wake, members to steer */
         struct timer plan;        /* gangs are left to plan */
         struct timer show;        /* gated gangs may be shown to an autoscaler */
         struct timer batch;       /* complete gangs wait to commit together */
-        struct timer labels;      /* a namespace whose labels changed has rested */
+        struct timer labels;      /* a namespace's pause after a change of its rule labels ends */
     } due;
 
-    /* Each counter is counted up by whoever sees what it counts. */
+    /* Each file counts its own events. */
     struct gang_stats stats;
 };
 

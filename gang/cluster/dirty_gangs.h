@@ -1,38 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dirty_gangs.h - what changed about a gang, for those who look at it later in the step.
+ * dirty_gangs.h - marks on changed gangs, for the later parts of the step.
  */
 #ifndef MUSTER_GANG_CLUSTER_DIRTY_GANGS_H
 #define MUSTER_GANG_CLUSTER_DIRTY_GANGS_H
 
 #include "gang/cluster/lookup.h"
 
-/* Something about the gang changed: it is reviewed, planned if need be, and told about. */
+/* The gang changed: it will be reconciled, planned if needed, and reported. */
 void gang_touch(struct gang_core *core, struct gang *gang);
-/* Its reconcile is done: it is in line with the facts. */
+/* The gang is reconciled with the facts. */
 void gang_reconciled(struct gang *gang);
-/* The pass that follows plans it, whatever the ledger says. */
+/* The next planning pass tries the gang even if no room grew. */
 void gang_plan_again(struct gang *gang);
 void gang_plan_begins(struct gang *gang);
-/* Its plan failed for what the signature's fill says in that version, for so many members;
- * signature NULL: that is not known. Until it is touched. */
+/* Its plan failed with this version of the signature's cached shortage, for `want` members;
+ * signature NULL: unknown. Holds until the gang is touched. */
 void gang_has_known_shortage(struct gang *gang, const struct signature *signature, uint64_t version,
                              int want);
 
-/* The next of those that were touched, which counts as such no more; NULL: there is none. */
+/* Takes the next touched gang; NULL: none. */
 struct gang *touched_take(struct gang_core *core);
-/* It counts again with the next touched_return(). */
+/* The gang counts as touched again after the next touched_return(). */
 void touched_later(struct gang_core *core, struct gang *gang);
 void touched_return(struct gang_core *core);
 
-/* Its place in the order may be another. */
+/* The gang's place in the order may change. */
 void mark_order_changed(struct gang_core *core, struct gang *gang);
-/* The next of those; NULL: there is none. */
+/* Takes the next such gang; NULL: none. */
 struct gang *order_changed_take(struct gang_core *core);
 
-/* To be called before anything changes by it, see gang/state_table.h. */
+/* Call before the trigger changes anything, see gang/state_table.h. */
 void triggered(struct gang_core *core, struct gang *gang, enum gang_trigger what);
-/* The first happening, or change of state, of a gang in a step. */
+/* Call at a gang's first trigger or change of state in a step. */
 void trigger_begin(struct gang_core *core, struct gang *gang);
 
 #endif

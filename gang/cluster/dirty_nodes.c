@@ -14,7 +14,7 @@ void layout_new(struct gang_core *core)
     core->marks.layout = ++core->marks.layouts;
 }
 
-void layout_back(struct gang_core *core, uint64_t layout)
+void layout_restore(struct gang_core *core, uint64_t layout)
 {
     core->marks.layout = layout;
 }
@@ -36,7 +36,8 @@ void node_changed(struct gang_core *core, struct node *node)
     node->marks.changed = core->marks.clock;
 }
 
-/* kube-scheduler may hear of a pod's end so long after us, or have begun a try before it. */
+/* How much later than muster kube-scheduler may see a pod's end, or how long before it a try may
+ * have begun. */
 #define BEHIND (500 * USEC_PER_MSEC)
 
 bool node_just_freed(const struct gang_core *core, const struct node *node)

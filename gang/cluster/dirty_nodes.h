@@ -1,52 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dirty_nodes.h - what changed about a node, for those who look at it later.
+ * dirty_nodes.h - marks on changed nodes, for the later parts of the step.
  */
 #ifndef MUSTER_GANG_CLUSTER_DIRTY_NODES_H
 #define MUSTER_GANG_CLUSTER_DIRTY_NODES_H
 
 #include "gang/cluster/lookup.h"
 
-/* What is on the nodes is another thing than ever before; or the same again as under that number.
- */
+/* The content of the nodes gets a new layout number, or returns to that of an earlier one. */
 void layout_new(struct gang_core *core);
-void layout_back(struct gang_core *core, uint64_t layout);
-/* Room grew by our count: somewhere, on this node, on this node by what the scheduler knows too. */
+void layout_restore(struct gang_core *core, uint64_t layout);
+/* Room grew: somewhere; on this node in muster's ledger; on this node also in kube-scheduler's
+ * cache. */
 void room_grew(struct gang_core *core);
 void node_freed(struct gang_core *core, struct node *node);
 void node_changed(struct gang_core *core, struct node *node);
-/* A pod has left it so short a time ago that kube-scheduler's offers may not show it. */
+/* A pod left the node so recently that kube-scheduler's offers may not show it yet. */
 bool node_just_freed(const struct gang_core *core, const struct node *node);
-/* The next number of a change of the picture. */
+/* Returns the next number of core->marks.clock. */
 uint64_t clock_next(struct gang_core *core);
-/* Something about it changed that a rule looks at. */
+/* Something changed on the node that a rule reads. */
 void node_touch(struct gang_core *core, struct node *node);
-/* What happens until marks_resume() is a trial, and stirs nothing. */
+/* Until marks_resume(), changes belong to a trial and set no marks. */
 void marks_pause(struct gang_core *core);
 void marks_resume(struct gang_core *core);
-/* For a trial: what kube-scheduler refused before that goes no more. */
+/* For a trial: sets node->marks.changed, so that earlier refusals no longer hold. */
 void node_changed_at(struct node *node, uint64_t clock);
-/* Nobody has refused it yet. */
+/* The node is new: no refusal holds for it. */
 void node_is_new(const struct gang_core *core, struct node *node);
-/* Something charged or reserved there is gone: a deleted node may be bare now, see nodes_sweep().
- */
+/* A pod or slot on the node is gone: a deleted node may be unused now, see nodes_sweep(). */
 void node_may_be_unused(struct gang_core *core, const struct node *node);
 void nodes_swept(struct gang_core *core);
-/* Its class has to look at its rules again; it has. */
+/* Its rules must be read again for its class; they have been read. */
 void node_rules_changed(struct node *node);
 void node_rules_known(struct node *node);
-/* Somebody came, went, or has other labels; or the node has. */
+/* A pod on the node came, went or changed its labels, or the node's labels changed. */
 void node_pods_changed(struct gang_core *core, struct node *node);
-/* Something that its class goes by may have changed: in the ledger, its facts, who is there. */
+/* Something that decides its class may have changed: its ledger, facts or pods. */
 void node_reclassify(struct gang_core *core, struct node *node);
-/* The next of those; NULL: there is none. */
+/* Takes the next marked node; NULL: none. */
 struct node *reclassify_take(struct gang_core *core);
-/* Slots on the node may not fit any more, see displaced_slots_settle(). */
+/* Slots on the node may no longer fit, see displaced_slots_settle(). */
 void node_recheck_slots(struct gang_core *core, struct node *node);
-/* The next of those; NULL: there is none. */
+/* Takes the next marked node; NULL: none. */
 struct node *recheck_slots_take(struct gang_core *core);
-/* The pod is on a node, or may be on its way to one: who keeps others out of a wider domain is
- * remembered, anew each time. */
+/* The pod is on a node or may soon be: remembers its wide anti-affinity under a new number. */
 void wide_anti_affinity_begin(struct gang_core *core, struct pod *pod);
 void wide_anti_affinity_end(struct pod *pod);
 

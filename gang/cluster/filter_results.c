@@ -6,7 +6,7 @@
 
 #define WORD_BITS 64
 
-/* ---- what is remembered ---- */
+/* ---- stored results ---- */
 
 static void forget(struct gang_core *core, struct pod *pod)
 {
@@ -20,7 +20,7 @@ static bool in_time(const struct gang_core *core, const struct pod *pod)
     return core->now - pod->filter_result.at < pod_busy_time(pod);
 }
 
-/* The oldest are first; those with volumes may keep others behind them. */
+/* The oldest come first; pods with volumes may keep later ones in the list. */
 static void forget_old(struct gang_core *core)
 {
     list_for_each_safe (pod, &core->filter_results, struct pod, in_filter_results) {
@@ -97,7 +97,7 @@ bool filter_result_has(const struct gang_core *core, const struct pod *pod, cons
         return false;
     if (pass->to == FILTERED_ANY)
         return true;
-    if (node->born > pass->as_of) /* it has the number of one that is gone */
+    if (node->born > pass->as_of) /* it reuses the id of a deleted node */
         return false;
     if (pass->to == FILTERED_ONE)
         return pass->node == node->id;

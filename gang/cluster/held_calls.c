@@ -19,7 +19,7 @@ static const char *call_key(uint64_t id, char key[static 20])
     return key;
 }
 
-/* error "" is success; a refusal always has its sentence, see reason_call(). */
+/* error "" is success; a refusal always has a sentence, see reason_call(). */
 void reply_id(struct gang_core *core, uint64_t id, const char *error)
 {
     struct gang_effect *e = fx_add(core, GANG_REPLY_BIND);
@@ -31,16 +31,16 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
 {
     char key[20];
     uint64_t id = pod->call;
-    MUST(id); /* it is answered once */
-    /* Success is for who is bound there, or has run there to its end. */
+    MUST(id); /* each call is answered once */
+    /* Only a pod that is bound there, or has finished there, gets success. */
     MUST(error[0] || pod->charge == CHARGE_ASSIGNED || pod_is_finished(pod));
     hold_end(core, pod);
     pod->call = 0;
     map_remove(&core->calls, call_key(id, key));
     timer_stop(core, pod_timer(pod, TIMER_CALL));
     reply_id(core, id, error);
-    /* An error makes the scheduler forget the pod and clear its nomination; it comes again by
-     * itself, after its backoff. */
+    /* On an error, kube-scheduler forgets the assumed pod and clears its nomination. It retries
+     * the pod after its backoff. */
     if (error[0]) {
         on_its_way(pod, false);
         queue_joined(core, pod);
@@ -80,10 +80,10 @@ void hold_end(struct gang_core *core, struct pod *pod)
 void call_open(struct gang_core *core, struct pod *pod, uint64_t id)
 {
     char key[20];
-    MUST(id && !pod->call); /* a newer call comes when the older is answered */
+    MUST(id && !pod->call); /* a newer call starts after the older is answered */
     pod->call = id;
     pod->call_since = core->now;
-    wide_anti_affinity_begin(core, pod); /* whoever let it through, and when */
+    wide_anti_affinity_begin(core, pod); /* whatever filter result allowed the call */
     map_set(&core->calls, call_key(id, key), pod);
 }
 

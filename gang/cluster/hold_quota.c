@@ -4,15 +4,15 @@
 #include "base/must.h"
 #include "gang/cluster/lookup.h"
 
-/* 1 / LEFT_FREE of the places is for namespaces that have none. */
+/* 1 / LEFT_FREE of the places is left for namespaces without places. */
 #define LEFT_FREE 8
 
-/* A namespace that has places, or was refused some. */
+/* A namespace that has places or was refused some. */
 struct hold_quota {
     char *ns;
     size_t places;
-    size_t wants;      /* what it would have now, had it not been refused, */
-    usec_t refused_at; /* then; 0: not since it got places last */
+    size_t wants;      /* the places that it would have with the refused ones */
+    usec_t refused_at; /* time of the refusal; 0: none since it last got places */
 };
 
 static struct hold_quota *hold_quota_of(struct gang_core *core, const char *ns)
@@ -31,7 +31,7 @@ static bool was_refused(const struct gang_core *core, const struct hold_quota *h
     return h->refused_at && core->now - h->refused_at < core->config.hold;
 }
 
-static void holder_free(struct hold_quota *h)
+static void hold_quota_free(struct hold_quota *h)
 {
     free(h->ns);
     free(h);
@@ -42,30 +42,30 @@ static void forget_unless_used(struct gang_core *core, struct hold_quota *h)
     if (h->places || was_refused(core, h))
         return;
     map_remove(&core->hold_quotas, h->ns);
-    holder_free(h);
+    hold_quota_free(h);
 }
 
-/* Of all places, those that a namespace may book. */
+/* The most places that one namespace may book. */
 static size_t most_of_one(const struct gang_core *core)
 {
     return core->config.max_holds - core->config.max_holds / LEFT_FREE;
 }
 
-/* Who asks for few, and has none, does not wait for others. */
-static bool asks_for_many(const struct gang_core *core, const struct hold_quota *own, size_t n)
+/* A namespace without places that wants few does not wait for others. */
+static bool wants_many(const struct gang_core *core, const struct hold_quota *own, size_t n)
 {
     return own->places || n > core->config.max_holds / LEFT_FREE;
 }
 
-/* Somebody was refused who has fewer places, or asked for fewer; whose turn is over is forgotten.
- */
-static bool poorer_waits(struct gang_core *core, const struct hold_quota *own, size_t n)
+/* Whether a namespace with fewer places, or a smaller request, was refused lately. Forgets
+ * expired refusals. */
+static bool smaller_waits(struct gang_core *core, const struct hold_quota *own, size_t n)
 {
     bool any = false;
     map_for_each (e, &core->hold_quotas) {
         struct hold_quota *h = e->value;
-        bool poorer = own->places ? h->places < own->places : h->wants < n;
-        any |= was_refused(core, h) && poorer;
+        bool smaller = own->places ? h->places < own->places : h->wants < n;
+        any |= was_refused(core, h) && smaller;
         if (h != own)
             forget_unless_used(core, h);
     }
@@ -78,10 +78,10 @@ static bool has_places(struct gang_core *core, const struct gang *gang,
     size_t taken = map_count(&core->calls) + core->booked_unused, most = core->config.max_holds;
     if (own->places && gang->booked_holds < most_of_one(core))
         most = most_of_one(core);
-    return taken + n <= most && !(asks_for_many(core, own, n) && poorer_waits(core, own, n));
+    return taken + n <= most && !(wants_many(core, own, n) && smaller_waits(core, own, n));
 }
 
-/* The last that its quorum takes is not held. */
+/* The last member of the quorum needs no hold. */
 static size_t wanted(const struct gang_core *core, int lacks)
 {
     size_t n = lacks > 2 ? (size_t)lacks - 1 : 1, most = most_of_one(core);
@@ -100,7 +100,8 @@ bool hold_quota_book(struct gang_core *core, struct gang *gang, int lacks)
         own->wants = own->places + n;
         return false;
     }
-    size_t places = (size_t)gang->n_held + n; /* who completes a quorum may be held without one */
+    size_t places = (size_t)gang->n_held +
+                    n; /* the member that completes a quorum may be held without a place */
     own->refused_at = 0;
     own->places += places - gang->booked_holds;
     gang->hold_quota = own;
@@ -131,7 +132,7 @@ void hold_quota_left(struct gang_core *core, struct gang *gang)
 void hold_quota_done(struct gang_core *core)
 {
     map_for_each (e, &core->hold_quotas)
-        holder_free(e->value);
+        hold_quota_free(e->value);
     map_done(&core->hold_quotas);
 }
 

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hold_quota.h - who may have a bind call held: config.max_holds places, which all namespaces
- * share.
+ * hold_quota.h - which gangs may hold bind calls: all namespaces share config.max_holds places.
  *
- * A gang books the places that its quorum takes with its first held member, and gives them back
- * when none is held any more. So a gang that has begun can complete, and two that do not fit beside
- * each other go one after the other instead of both waiting for the limit.
+ * With its first held member, a gang books the places that its quorum takes, and returns them when
+ * no member is held any more. So a gang that has started can complete, and two gangs that do not
+ * fit together run one after the other instead of both waiting for the limit.
  *
- * A namespace that has places books more only while an eighth stays free, and not while another
- * that has fewer was refused lately. One that has none does not book more than that leaves, and not
- * while another was refused that asked for less. So whoever books all he can leaves room for those
- * that have none, and what becomes free is theirs first. A gang that is refused comes again:
- * kube-scheduler tries its members after a pause.
+ * A namespace with places may book more only while an eighth of all places stays free, and not
+ * while a namespace with fewer places was refused lately. A namespace without places may not book
+ * more than that leaves, and not while another one was refused a smaller request. So a greedy
+ * namespace leaves room for those without places, and freed places go to them first. A refused gang
+ * tries again, because kube-scheduler retries its members after a pause.
  *
- * A gang that needs more than a namespace may book takes the rest one by one, as its members come
- * to bind, while nobody who has fewer is refused.
+ * A gang that needs more than its namespace may book takes the rest one by one, as its members come
+ * to bind, while no namespace with fewer places is refused.
  */
 #ifndef MUSTER_GANG_CLUSTER_HOLD_QUOTA_H
 #define MUSTER_GANG_CLUSTER_HOLD_QUOTA_H
 
 #include "gang/cluster/lookup.h"
 
-/* Whether one more member of the gang may be held: it has a place for it, or books what it
- * needs: `lacks` members are not at bind. */
+/* Whether one more member of the gang may be held. The gang has a booked place for it, or books
+ * what it needs; `lacks` members are not at bind. */
 bool hold_quota_book(struct gang_core *core, struct gang *gang, int lacks);
-/* Counts gang->n_held, up and down. */
+/* Count gang->n_held up and down. */
 void hold_quota_taken(struct gang_core *core, struct gang *gang);
 void hold_quota_left(struct gang_core *core, struct gang *gang);
 void hold_quota_done(struct gang_core *core);

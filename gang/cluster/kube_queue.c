@@ -4,7 +4,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-/* What may be lost is written again, after longer pauses each time. */
+/* A wake write that may be lost is repeated after growing pauses. */
 #define REWRITE_FIRST (10 * USEC_PER_SEC)
 #define REWRITE_MOST  (300 * USEC_PER_SEC)
 
@@ -30,14 +30,14 @@ void wake_write_over(struct gang_core *core, struct pod *pod)
 
 void wake_write_seen(struct gang_core *core, struct pod *pod)
 {
-    if (pod->queue.wake_writes) { /* late: it was to be written again */
+    if (pod->queue.wake_writes) { /* late: a repeat was due */
         pod_reject(core, pod, false);
         unblock_pod(pod);
     }
     wake_write_over(core, pod);
 }
 
-/* The pod sleeps until what was written arrives. */
+/* The pod sleeps until the write arrives. */
 void wake_write_sent(struct gang_core *core, struct pod *pod)
 {
     timer_set(core, pod_timer(pod, TIMER_WAKE_WRITE),
@@ -66,7 +66,7 @@ void blocked_checked(struct gang_core *core)
     core->blocked_checked_at = core->marks.freed;
 }
 
-/* ---- what kube-scheduler asks about ---- */
+/* ---- filter calls ---- */
 
 void queue_joined(const struct gang_core *core, struct pod *pod)
 {

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kube_queue.h - which pods sleep in kube-scheduler's queue, as far as is known.
+ * kube_queue.h - which pods sleep in kube-scheduler's queue, as far as known.
  *
- * A pod that filter rejected sleeps until some cluster event, or until the pod is written to. Until
- * the watch shows what was written, or filter is asked about the pod, it may be lost, and is
- * written again.
+ * A pod that filter refused sleeps until a cluster event or a write to the pod moves it. A wake
+ * write may be lost until the watch shows it or filter is called for the pod, so muster repeats it.
  */
 #ifndef MUSTER_GANG_CLUSTER_KUBE_QUEUE_H
 #define MUSTER_GANG_CLUSTER_KUBE_QUEUE_H
 
 #include "gang/cluster/lookup.h"
 
-/* Sets pod->rejected, and counts those of them that filter has refused in this life: of others
- * nobody knows whether it was an extender, and a Binding wakes them. */
+/* Sets pod->rejected and counts the pods that filter refused in this run. For other pods muster
+ * cannot tell whether an extender refused them; a Binding wakes those. */
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected);
-/* Filter said no to it. */
+/* Filter refused the pod. */
 void pod_refuse(struct gang_core *core, struct pod *pod);
-/* Something was written that wakes the pod: it sleeps until that arrives. */
+/* A wake write was sent: the pod sleeps until it arrives. */
 void wake_write_sent(struct gang_core *core, struct pod *pod);
-/* It is awake: filter was asked about it. */
+/* The pod is awake: filter was called for it. */
 void wake_write_over(struct gang_core *core, struct pod *pod);
-/* It is awake: the watch shows its nomination, or it is bound. */
+/* The pod is awake: the watch shows its nomination, or it is bound. */
 void wake_write_seen(struct gang_core *core, struct pod *pod);
-/* An ordinary pod (or one of a Placed gang) that reservations keep out sleeps until woken. */
+/* Reservations keep out an ordinary pod (or one of a Placed gang), which sleeps until woken. */
 void block_pod(struct gang_core *core, struct pod *pod);
 void unblock_pod(struct pod *pod);
-/* There may be room for those that starve; they were looked at for all room that has grown. */
+/* blocked_recheck(): there may be room for blocked pods. blocked_checked(): they were checked
+ * for all room that grew. */
 void blocked_recheck(struct gang_core *core);
 void blocked_checked(struct gang_core *core);
 
-/* The pod joins the queue, behind all that are there. */
+/* The pod joins the queue, behind all others. */
 void queue_joined(const struct gang_core *core, struct pod *pod);
-/* kube-scheduler asks about it now, which makes it the last of the queue. */
+/* kube-scheduler calls filter for the pod, which makes it the last in the queue. */
 void queue_asked(const struct gang_core *core, struct pod *pod);
-/* Something is written on it; returns whether it was asked about since the last time. */
+/* muster writes to the pod; returns whether filter was called for it since the last write. */
 bool queue_wrote(struct pod *pod);
-/* It was refused unasked; returns how often it was before. */
+/* The pod was rejected early; returns the number of earlier times. */
 int queue_rejected_early(struct pod *pod);
-/* It has another place: what it was refused does not count for that. */
+/* The pod has another slot: earlier rejections do not count for it. */
 void queue_early_rejections_over(struct pod *pod);
 
 #endif

@@ -11,14 +11,14 @@
 #include "gang/cluster/resources.h"
 #include "gang/node_predicates.h"
 
-/* ---- does it fit ---- */
+/* ---- does it fit? ---- */
 
 bool node_counts(const struct node *node, uint32_t resource)
 {
     return resource < RES_FIRST_OTHER || amount_of(&node->allocatable, resource) != 0;
 }
 
-/* What leaves with the slots that are displaced. */
+/* The room that displaced slots would free. */
 static int64_t displaced(const struct node *node, uint32_t r, const struct reach *reach)
 {
     int64_t sum = 0;
@@ -159,7 +159,7 @@ void node_joined(struct gang_core *core, struct node *node, const struct signatu
 
 void charge(struct gang_core *core, struct pod *pod, struct node *node, enum charge how)
 {
-    MUST(!pod->node || how == CHARGE_ASSIGNED); /* a Binding takes no pod from its node */
+    MUST(!pod->node || how == CHARGE_ASSIGNED); /* a Binding does not move a charged pod */
     if (pod->node != node) {
         uncharge(core, pod);
         use(core, node, pod->signature, 1);
@@ -169,7 +169,7 @@ void charge(struct gang_core *core, struct pod *pod, struct node *node, enum cha
         node_joined(core, node, pod->signature, 1);
         wide_anti_affinity_begin(core, pod);
     }
-    filter_result_end(core, pod); /* it is here, whatever calls come for it */
+    filter_result_end(core, pod); /* the pod is here, whatever calls follow */
     pod->charge = how;
     nomination_update(core, pod);
 }
@@ -223,7 +223,7 @@ void charge_lower(struct gang_core *core, struct pod *pod, const struct charge_p
     node_changed_at(pod->node, was->changed);
 }
 
-void charge_stands(struct pod *pod)
+void charge_confirm(struct pod *pod)
 {
     MUST(pod->node && pod->charge == CHARGE_BINDING);
     pod->charge = CHARGE_ASSIGNED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lookup.h - what the core consists of (core.h), how it is found, and what it says of itself.
+ * lookup.h - finds objects of the core (core.h) and answers simple questions about them.
  *
  * For gang/ only. One thread.
  */
@@ -9,22 +9,22 @@
 
 #include "gang/cluster/core.h"
 
-/* From so many names up a list of nodes is a sample: kube-scheduler stops looking at 100 feasible
- * nodes (minFeasibleNodesToFind), so fewer names mean that it looked at every node. */
+/* A list with at least this many nodes is a sample: kube-scheduler stops at 100 feasible nodes
+ * (minFeasibleNodesToFind), so a shorter list means that it checked every node. */
 #define SAMPLE_SIZE 100
-/* Deleted UIDs remembered, so that a late filter call does not bring a pod back. */
+/* Number of deleted UIDs remembered, so that a late filter call does not bring a pod back. */
 #define GONE_MAX ((size_t)16384)
-/* A pod learnt from filter that the watch has not shown for so long never existed for us. */
+/* A pod known from filter that the watch does not show within this time is dropped. */
 #define UNSEEN_LIMIT (60 * USEC_PER_SEC)
-/* Such pods at once, and bytes of what each says: whoever reaches the verbs can name more. */
+/* Most such pods at once, and most bytes for each: any caller of the verbs can name more. */
 #define UNSEEN_MAX  ((size_t)2048)
 #define UNSEEN_SIZE ((size_t)16 << 10)
-/* What is remembered of filter's answers: 32 MiB, or 53,000 pods on their way on 5,000 nodes. */
+/* Bound on all filter results: 32 MiB, or 53,000 pods with 5,000 nodes each. */
 #define FILTER_RESULT_WORDS_MAX ((size_t)4 << 20)
-/* How long a new reason waits for the scheduler to ask, before members are told by event. */
+/* How long a new reason waits for filter calls before an event reports it to members. */
 #define NOTICE_DELAY (2 * USEC_PER_SEC)
 
-/* ---- finding them; NULL: there is none ---- */
+/* ---- lookup; NULL: not found ---- */
 struct node *node_by_name(const struct gang_core *core, const char *name);
 struct pod *pod_by_uid(const struct gang_core *core, const char *uid);
 struct pod *pod_by_name(const struct gang_core *core, const char *ns, const char *name);
@@ -32,25 +32,26 @@ bool pod_was_deleted(const struct gang_core *core, const char *uid);
 /* The key of core->names; allocated. */
 char *full_name(const char *ns, const char *name);
 
-/* ---- what they say of themselves ---- */
+/* ---- predicates on objects ---- */
 bool pod_is_finished(const struct pod *pod);
-/* A member that counts: neither Terminating nor Failed. */
+/* Whether the member counts: neither Terminating nor Failed. */
 bool pod_counts(const struct pod *pod);
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod);
-/* Unbound, wanted, and the scheduler may place it. */
+/* Whether the pod is unbound, counts, and kube-scheduler may place it. */
 bool pod_plannable(const struct gang_core *core, const struct pod *pod);
-/* It has muster's gate, which could be lifted. */
+/* Whether the pod has muster's gate and the gate could be lifted. */
 bool gate_is_closed(const struct pod *pod);
-/* Why a pod that should be a member is none: its link is wrong, or its PodGroup is being made.
- * REASON_NONE: it is linked, or for itself. */
+/* Why a pod that should be a member is not one: its link is invalid, or its PodGroup is being
+ * created. REASON_NONE: it is a member, or an ordinary pod. */
 enum gang_reason_code pod_unlinked(const struct gang_pod_facts *facts);
-/* What one pod of the signature needs of it. */
+/* What one pod of the signature needs of the resource. */
 int64_t signature_need(const struct signature *signature, uint32_t resource);
-/* The facts of some pod of the signature; NULL when there is none left. */
+/* The facts of any pod of the signature; NULL: no pod is left. */
 const struct gang_pod_facts *signature_sample(const struct signature *signature);
-/* The slot's room is within reach: its member is not at bind, and its gang is to be displaced. */
+/* Whether `reach` includes the slot's room: its member is not at bind, and its gang may be
+ * displaced. */
 bool slot_yields(const struct slot *slot, const struct reach *reach);
-/* The gang's members need no plan any more: each is judged for itself. */
+/* Whether the gang's members schedule one by one, without a plan. */
 static inline bool passes_singly(const struct gang *gang)
 {
     return gang->state == GANG_SCHEDULED || gang->state == GANG_DONE;

@@ -6,9 +6,9 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/resources.h"
 
-/* ---- the key: everything the planner looks at in a node ---- */
+/* ---- the key: everything in a node that the planner reads ---- */
 
-/* Any number, without a NUL: six bits a byte, the last one marked. */
+/* A number without NUL bytes: six bits per byte, the last byte marked. */
 static void key_number(struct buf *b, int64_t number)
 {
     uint64_t rest = (uint64_t)number;
@@ -17,7 +17,7 @@ static void key_number(struct buf *b, int64_t number)
     buf_putc(b, (char)(0x80 | rest));
 }
 
-/* With its length, so that no text from outside can look like another. */
+/* With its length, so that no user text can imitate another key. */
 static void key_text(struct buf *b, const char *s)
 {
     size_t n = strlen(s);
@@ -31,7 +31,7 @@ static void key_rules(struct buf *b, const struct gang_core *core, const struct 
     key_number(b, f->unschedulable);
     for (size_t i = 0; i < f->n_taints; i++) {
         if (f->taints[i].effect == TAINT_PREFER_NO_SCHEDULE)
-            continue; /* no rule */
+            continue; /* not a hard rule */
         key_number(b, f->taints[i].effect);
         key_text(b, f->taints[i].key);
         key_text(b, f->taints[i].value);
@@ -54,19 +54,19 @@ static void key_amounts(struct buf *b, const struct node *node)
         int64_t all = amounts_take(lists[0], &at[0], r), left = all;
         left -= amounts_take(lists[1], &at[1], r);
         left -= amounts_take(lists[2], &at[2], r);
-        int64_t kept = amounts_take(lists[3], &at[3], r);
-        if (!all && !left && !kept)
+        int64_t earmarked = amounts_take(lists[3], &at[3], r);
+        if (!all && !left && !earmarked)
             continue;
         key_number(b, r);
         key_number(b, all);
         key_number(b, left);
-        key_number(b, kept);
+        key_number(b, earmarked);
     }
 }
 
-/* Whom room is promised to there. In the order in which it was: nodes that differ in that alone are
- * in classes of their own, which costs a look. */
-static void key_promised(struct buf *b, const struct node *node)
+/* The pods with nominated room, in list order. Nodes that differ only in that order get separate
+ * classes, which costs a little. */
+static void key_nominated(struct buf *b, const struct node *node)
 {
     list_for_each (pod, &node->nominated_room, struct pod, in_nominated_room) {
         key_number(b, pod->facts->priority);
@@ -74,7 +74,7 @@ static void key_promised(struct buf *b, const struct node *node)
     }
 }
 
-/* The rules of a node change seldom: they are taken over from the class it was in. */
+/* A node's rules seldom change, so their part is copied from its old class. */
 static size_t key_of(struct buf *b, const struct gang_core *core, const struct node *node)
 {
     if (node->class && node->marks.rules_gen == node->gen)
@@ -83,7 +83,7 @@ static size_t key_of(struct buf *b, const struct gang_core *core, const struct n
         key_rules(b, core, node);
     size_t rules = b->len;
     key_amounts(b, node);
-    key_promised(b, node);
+    key_nominated(b, node);
     return rules;
 }
 
@@ -151,7 +151,7 @@ struct node *class_first(const struct node_class *class, const struct node *exce
     return class->n > 2 && before(nodes[2], nodes[1]) ? nodes[2] : nodes[1];
 }
 
-/* ---- nodes move ---- */
+/* ---- classification ---- */
 
 void node_leaves_classes(struct gang_core *core, struct node *node)
 {
@@ -205,7 +205,7 @@ void classes_sweep(struct gang_core *core)
             CONTAINER_OF(core->empty_classes.next, struct node_class, in_empty);
         list_remove(&class->in_empty);
         if (class->n)
-            continue; /* somebody came again */
+            continue; /* another node joined it */
         map_remove(&core->node_classes, class->key);
         class_free(class);
     }
@@ -234,7 +234,7 @@ static int check_node(const struct gang_core *core, const struct node *node, str
     buf_clear(key);
     key_rules(key, core, node);
     key_amounts(key, node);
-    key_promised(key, node);
+    key_nominated(key, node);
     if (strcmp(buf_str(key), class->key) != 0 ||
         class->anti_affinity != (node->n_anti_affinity > 0))
         return err_set(err, ERR_INTERNAL, "node %s is in the class of others", node->name);

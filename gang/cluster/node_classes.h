@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_classes.h - nodes that are equal to the planner, taken together. For gang/ only.
+ * node_classes.h - classes of nodes that are equal to the planner. For gang/ only.
  *
- * Two nodes are equal when they have the same amounts (allocatable, free, kept), the same taints,
- * the same value of each label by which nodes are told apart (class_labels.h), as many starved
- * pods were sent to them for the last news, and no pods with anti-affinity on them. What is found
- * out about one node of a class goes for all, so a look at the nodes costs with the kinds of nodes,
- * not with their number. Of equals the planner takes the first by name: a class is a heap by name.
+ * Two nodes are equal if they have the same amounts (allocatable, free, earmarked), the same
+ * taints, the same value of each class label (class_labels.h), the same number of blocked pods
+ * woken for them in the last round, and no pods with anti-affinity. A result for one node of a
+ * class holds for all, so the cost of a node scan grows with the number of classes, not of nodes.
+ * Among equal nodes the planner takes the first by name: a class is a heap by name.
  *
- * Life cycle: whoever changes anything of the above marks the node with node_reclassify(); marked
- * nodes are put into the class of what they are now by classes_settle(), before the next look. A
- * class is made with its first node. One that has lost its last stays until classes_sweep() at the
- * end of the step, so nobody's pointer to one dies within a step. The class owns its key and its
- * table; nodes are borrowed. One thread, as all of gang/.
+ * Life cycle: code that changes any of the above marks the node with node_reclassify();
+ * classes_settle() classifies marked nodes before the next scan. The first node makes a class. A
+ * class that lost its last node stays until classes_sweep() at the end of the step, so pointers to
+ * classes stay valid within a step. The class owns its key and its table; nodes are borrowed. One
+ * thread, like all of gang/.
  */
 #ifndef MUSTER_GANG_CLUSTER_NODE_CLASSES_H
 #define MUSTER_GANG_CLUSTER_NODE_CLASSES_H
@@ -21,21 +21,21 @@
 
 struct node_class {
     char *key;
-    size_t rules; /* so much of the key is about taints and labels */
+    size_t rules; /* length of the key's part for taints and labels */
     struct node **nodes;
     size_t n, cap;
-    bool anti_affinity;   /* pods with anti-affinity are on them: each node is looked at */
-    struct list in_empty; /* core->empty_classes: it lost its last node in this step */
+    bool anti_affinity;   /* its nodes have pods with anti-affinity: scan each node */
+    struct list in_empty; /* core->empty_classes, if it lost its last node in this step */
 };
 
-/* A node that goes is in no class any more. */
+/* Removes a node that goes from its class. */
 void node_leaves_classes(struct gang_core *core, struct node *node);
 void classes_settle(struct gang_core *core);
 void classes_sweep(struct gang_core *core);
 void classes_done(struct gang_core *core);
-/* The first by name; `except` may be NULL. NULL: there is none. */
+/* The first node by name; `except` may be NULL. NULL: none. */
 struct node *class_first(const struct node_class *class, const struct node *except);
-/* The invariants: every node is in the class of what it is, or marked. */
+/* Checks the invariant: every node is in the right class, or marked. */
 int classes_check(const struct gang_core *core, struct err *err);
 
 #endif

@@ -24,11 +24,11 @@ static uint32_t free_id(struct gang_core *core)
     return (uint32_t)core->n_ids++;
 }
 
-/* Pods that the watch has shown nominated to the node before it was known. */
+/* Pods whose nomination to the node the watch showed before the node. */
 static void nominated_before(struct gang_core *core, const char *name)
 {
     if (!core->synced)
-        return; /* all are looked at when the picture is whole */
+        return; /* the sync updates all of them */
     map_for_each (e, &core->pods) {
         struct pod *pod = e->value;
         if (str_eq(pod->nominated, name))
@@ -68,7 +68,7 @@ struct node *node_get(struct gang_core *core, const char *name)
     return node;
 }
 
-struct node *node_imagine(struct gang_core *core, const struct node *like)
+struct node *node_trial_add(struct gang_core *core, const struct node *like)
 {
     size_t number = core->n_ids;
     char *name = xasprintf("%s-%zu", like->name, number);
@@ -85,9 +85,9 @@ struct node *node_imagine(struct gang_core *core, const struct node *like)
     return node;
 }
 
-void node_unimagine(struct gang_core *core, struct node *node, size_t n_ids)
+void node_trial_remove(struct gang_core *core, struct node *node, size_t n_ids)
 {
-    node->facts = NULL; /* of the node that it is like */
+    node->facts = NULL; /* borrowed from the original node */
     node_drop(core, node);
     core->n_ids = n_ids;
 }
@@ -114,8 +114,8 @@ void node_drop(struct gang_core *core, struct node *node)
     free(node);
 }
 
-/* Deleted nodes stay while something is charged or reserved there; swept at the end of a step, so
- * that no pointer to a node dies within one. */
+/* Deleted nodes stay while something is charged or reserved there. Sweeping them at the end of a
+ * step keeps pointers valid within the step. */
 void nodes_sweep(struct gang_core *core)
 {
     for (size_t i = 0; core->marks.unused && i < core->n_ids; i++) {
@@ -143,7 +143,7 @@ static bool has_devices(const struct gang_core *core, const struct node *node)
     return false;
 }
 
-/* Whether the rules that a pod is held against are the same. */
+/* Whether everything that pods' rules read is the same. */
 static bool rules_equal(const struct gang_node_facts *a, const struct gang_node_facts *b)
 {
     if (a->unschedulable != b->unschedulable || a->n_taints != b->n_taints ||
@@ -173,8 +173,8 @@ static bool offer(struct gang_core *core, const struct gang_amounts *a, int by)
     return news;
 }
 
-/* Of a pod that asks for very many resources those that no node has are not counted: when a node
- * comes with one of them, it is. */
+/* For a pod with very many resources, those that no node has are not counted until a node with
+ * one of them appears. */
 static void offer_note(struct gang_core *core, const struct gang_node_facts *was,
                        const struct gang_node_facts *is)
 {

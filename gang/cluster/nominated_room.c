@@ -52,7 +52,7 @@ void nominated_room_update(struct gang_core *core, struct pod *pod)
 
 void nominated_room_drop(struct pod *pod, const struct node *node)
 {
-    bool anyhow = node && pod->nominated_room == node; /* it only wakes the pod */
+    bool anyhow = node && pod->nominated_room == node; /* the write only wakes the pod */
     free(pod->named);
     pod->named = node && !anyhow ? xstrdup(node->name) : NULL;
 }
@@ -96,14 +96,14 @@ int nominated_room_check(const struct gang_core *core, struct err *err)
         const struct pod *pod = e->value;
         n += pod->nominated_room != NULL;
         if (core->synced && pod->nominated_room != nominated_room_node(core, pod))
-            return err_set(err, ERR_INTERNAL, "pod %s/%s: room is promised to it on %s, not on %s",
+            return err_set(err, ERR_INTERNAL, "pod %s/%s: its nominated room is on %s, not on %s",
                            pod->facts->ns, pod->facts->name,
                            pod->nominated_room ? pod->nominated_room->name : "no node",
                            nominated_room_node(core, pod) ? nominated_room_node(core, pod)->name
                                                           : "none");
     }
     if (n != core->n_nominated_room)
-        return err_set(err, ERR_INTERNAL, "room is promised to %zu pods, counted as %zu", n,
+        return err_set(err, ERR_INTERNAL, "%zu pods have nominated room, counted as %zu", n,
                        core->n_nominated_room);
     return 0;
 }

@@ -9,7 +9,7 @@
 void nomination_update(struct gang_core *core, struct pod *pod)
 {
     list_remove(&pod->in_nominated);
-    const char *name = pod->nominated; /* by kube-scheduler, or by us just now */
+    const char *name = pod->nominated; /* written by kube-scheduler, or by muster just now */
     struct node *node =
         name && !pod->node && !pod_is_finished(pod) ? node_by_name(core, name) : NULL;
     if (node)
@@ -36,7 +36,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     if (!node && !pod->nominated)
         return;
     if (node && gate_is_closed(pod) && !pod->lifts)
-        return; /* as steer() */
+        return; /* see steer() */
     fx_pod(core, GANG_NOMINATE, pod, node);
     queue_wrote(pod);
     nominated_to(pod, node ? node->name : NULL);
@@ -48,7 +48,7 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
             wake_write_sent(core, pod);
         pod_reject(core, pod, false);
     } else if (pod->queue.wake_writes) {
-        pod_reject(core, pod, true); /* for all that is known it sleeps on */
+        pod_reject(core, pod, true); /* as far as known, it still sleeps */
     }
 }
 

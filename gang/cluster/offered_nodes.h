@@ -7,12 +7,12 @@
 
 #include "gang/cluster/lookup.h"
 
-/* Nodes that are not in the list say nothing: kube-scheduler may not have looked at them. */
+/* Whether the list may be a sample: then a missing node is not necessarily infeasible. */
 static inline bool is_sample(const struct gang_core *core, const struct gang_event *ev)
 {
     return ev->n_names >= SAMPLE_SIZE && !core->config.whole_lists;
 }
-/* Marks the offered nodes with their place in the list: node->offered is core->offers then. */
+/* Marks each offered node with core->offers and its index in the list. */
 void look_up_names(struct gang_core *core, const struct gang_event *ev);
 
 #endif

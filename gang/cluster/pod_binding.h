@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_binding.h - the Binding of a pod: when it was sent, for which commit, what became of it.
+ * pod_binding.h - the Binding of a pod: when it was sent, for which commit, and its result.
  */
 #ifndef MUSTER_GANG_CLUSTER_POD_BINDING_H
 #define MUSTER_GANG_CLUSTER_POD_BINDING_H
 
 #include "gang/cluster/lookup.h"
 
-/* commit: the number of its gang's; 0: it is of none. */
+/* commit: the number of its gang's commit; 0: none. */
 void binding_begins(const struct gang_core *core, struct pod *pod, int commit);
-/* For the first time or again. */
+/* The Binding is sent, for the first time or again. */
 void binding_sent(const struct gang_core *core, struct pod *pod);
-/* Its result is open still; returns how often it was before. */
+/* The result is still unclear; returns the number of earlier tries. */
 int binding_tried(struct pod *pod);
 /* The API server refused it on that node. */
 void binding_refused(struct pod *pod, const struct node *node);
-/* The pod belongs to another gang now. */
+/* The pod now belongs to another gang. */
 void binding_of_no_commit(struct pod *pod);
-/* The pod is asked to leave, after a failed commit; or it was not let go. */
+/* Its eviction is requested after a failed commit, or was refused. */
 void binding_undone(struct pod *pod, bool is);
 
 #endif

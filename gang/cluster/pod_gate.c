@@ -4,7 +4,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-/* What was asked for is asked for again until the watch shows it. */
+/* A request is repeated until the watch shows its result. */
 #define AGAIN_FIRST (10 * USEC_PER_SEC)
 #define AGAIN_MOST  (300 * USEC_PER_SEC)
 

@@ -4,63 +4,63 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-/* Of one namespace. */
+/* Bounds of one namespace. */
 #define LABELS_MAX   64
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
 const struct map *rule_labels_of(const struct gang_core *core, const char *ns)
 {
-    const struct namespace_rule_labels *space = map_get(&core->rule_labels.all, ns);
-    return space ? &space->keys : NULL;
+    const struct namespace_rule_labels *labels = map_get(&core->rule_labels.all, ns);
+    return labels ? &labels->keys : NULL;
 }
 
-static void space_free(struct namespace_rule_labels *space)
+static void labels_free(struct namespace_rule_labels *labels)
 {
-    list_remove(&space->in_stale);
-    map_done(&space->keys);
-    free(space);
+    list_remove(&labels->in_stale);
+    map_done(&labels->keys);
+    free(labels);
 }
 
-static struct namespace_rule_labels *space_get(struct gang_core *core, const char *ns)
+static struct namespace_rule_labels *labels_get(struct gang_core *core, const char *ns)
 {
-    struct namespace_rule_labels *space = map_get(&core->rule_labels.all, ns);
-    if (!space) {
-        space = xcalloc(1, sizeof *space);
-        list_init(&space->members);
-        list_init(&space->in_stale);
-        map_set(&core->rule_labels.all, ns, space);
+    struct namespace_rule_labels *labels = map_get(&core->rule_labels.all, ns);
+    if (!labels) {
+        labels = xcalloc(1, sizeof *labels);
+        list_init(&labels->members);
+        list_init(&labels->in_stale);
+        map_set(&core->rule_labels.all, ns, labels);
     }
-    return space;
+    return labels;
 }
 
 /* ---- members ---- */
 
-static void space_changed(struct gang_core *core, struct namespace_rule_labels *space)
+static void labels_changed(struct gang_core *core, struct namespace_rule_labels *labels)
 {
-    if (!list_empty(&space->in_stale) || list_empty(&space->members))
+    if (!list_empty(&labels->in_stale) || list_empty(&labels->members))
         return;
-    list_push(&core->rule_labels.stale, &space->in_stale);
-    if (!core->due.labels.node.pos || space->rests_until < core->due.labels.node.at)
-        timer_set(core, &core->due.labels, space->rests_until);
+    list_push(&core->rule_labels.stale, &labels->in_stale);
+    if (!core->due.labels.node.pos || labels->rests_until < core->due.labels.node.at)
+        timer_set(core, &core->due.labels, labels->rests_until);
 }
 
 void rule_labels_member_added(struct gang_core *core, struct pod *pod)
 {
-    struct namespace_rule_labels *space = space_get(core, pod->facts->ns);
-    list_push(&space->members, &pod->in_space);
-    space->n_members++;
+    struct namespace_rule_labels *labels = labels_get(core, pod->facts->ns);
+    list_push(&labels->members, &pod->in_namespace);
+    labels->n_members++;
 }
 
 void rule_labels_member_removed(struct gang_core *core, struct pod *pod)
 {
-    struct namespace_rule_labels *space = space_get(core, pod->facts->ns);
-    list_remove(&pod->in_space);
-    space->n_members--;
-    core->rule_labels.idle |= space->n_members == 0;
+    struct namespace_rule_labels *labels = labels_get(core, pod->facts->ns);
+    list_remove(&pod->in_namespace);
+    labels->n_members--;
+    core->rule_labels.idle |= labels->n_members == 0;
 }
 
 /* ---- rules come and go ---- */
 
-static bool is_about_its_own(const struct gang_selector *s, const char *ns)
+static bool covers_own_namespace(const struct gang_selector *s, const char *ns)
 {
     bool own = s->all_namespaces || s->n_namespaces == 0;
     for (size_t i = 0; i < s->n_namespaces && !own; i++)
@@ -68,44 +68,44 @@ static bool is_about_its_own(const struct gang_selector *s, const char *ns)
     return own;
 }
 
-static void drop_unused(struct namespace_rule_labels *space)
+static void drop_unused(struct namespace_rule_labels *labels)
 {
-    map_for_each (e, &space->keys)
+    map_for_each (e, &labels->keys)
         if ((uintptr_t)e->value == 1)
-            map_remove(&space->keys, e->key);
+            map_remove(&labels->keys, e->key);
 }
 
-/* True: the key is new. */
-static bool use_key(struct namespace_rule_labels *space, const char *key, int by)
+/* Returns whether the key is new. */
+static bool use_key(struct namespace_rule_labels *labels, const char *key, int by)
 {
-    uintptr_t users = (uintptr_t)map_get(&space->keys, key);
+    uintptr_t users = (uintptr_t)map_get(&labels->keys, key);
     if (!users && by < 0)
-        return false; /* it was one too many */
-    if (!users && map_count(&space->keys) >= LABELS_MAX)
-        drop_unused(space);
-    if (!users && map_count(&space->keys) >= LABELS_MAX)
+        return false; /* the key was beyond LABELS_MAX when it was added */
+    if (!users && map_count(&labels->keys) >= LABELS_MAX)
+        drop_unused(labels);
+    if (!users && map_count(&labels->keys) >= LABELS_MAX)
         return false;
     uintptr_t now = (users ? users : 1) + (uintptr_t)(intptr_t)by;
-    map_set(&space->keys, key, (void *)(now ? now : 1));
+    map_set(&labels->keys, key, (void *)(now ? now : 1));
     return !users;
 }
 
-static bool use_keys(struct namespace_rule_labels *space, const struct gang_pod_facts *f,
+static bool use_keys(struct namespace_rule_labels *labels, const struct gang_pod_facts *f,
                      const struct gang_selector *s, int by)
 {
     bool news = false;
-    for (size_t i = 0; i < s->term.n && is_about_its_own(s, f->ns); i++)
-        news |= use_key(space, s->term.items[i].key, by);
+    for (size_t i = 0; i < s->term.n && covers_own_namespace(s, f->ns); i++)
+        news |= use_key(labels, s->term.items[i].key, by);
     return news;
 }
 
-static bool use_all(struct namespace_rule_labels *space, const struct gang_pod_facts *f, int by)
+static bool use_all(struct namespace_rule_labels *labels, const struct gang_pod_facts *f, int by)
 {
     bool news = false;
     for (size_t i = 0; i < f->n_anti_affinity; i++)
-        news |= use_keys(space, f, &f->anti_affinity[i], by);
+        news |= use_keys(labels, f, &f->anti_affinity[i], by);
     for (size_t i = 0; i < f->n_spreads; i++)
-        news |= use_keys(space, f, &f->spreads[i].selector, by);
+        news |= use_keys(labels, f, &f->spreads[i].selector, by);
     return news;
 }
 
@@ -118,13 +118,13 @@ void rule_labels_add(struct gang_core *core, const struct gang_pod_facts *facts)
 {
     if (!has_rules(facts))
         return;
-    struct namespace_rule_labels *space = space_get(core, facts->ns);
-    space->rules++;
-    if (use_all(space, facts, 1))
-        space_changed(core, space);
+    struct namespace_rule_labels *labels = labels_get(core, facts->ns);
+    labels->rules++;
+    if (use_all(labels, facts, 1))
+        labels_changed(core, labels);
     if (!core->rule_labels.matter)
         map_for_each (e, &core->rule_labels.all)
-            space_changed(core, e->value);
+            labels_changed(core, e->value);
     core->rule_labels.matter = true;
 }
 
@@ -132,10 +132,10 @@ void rule_labels_remove(struct gang_core *core, const struct gang_pod_facts *fac
 {
     if (!has_rules(facts))
         return;
-    struct namespace_rule_labels *space = space_get(core, facts->ns);
-    space->rules--;
-    use_all(space, facts, -1);
-    core->rule_labels.idle |= space->rules == 0;
+    struct namespace_rule_labels *labels = labels_get(core, facts->ns);
+    labels->rules--;
+    use_all(labels, facts, -1);
+    core->rule_labels.idle |= labels->rules == 0;
 }
 
 void rule_labels_sweep(struct gang_core *core)
@@ -145,15 +145,15 @@ void rule_labels_sweep(struct gang_core *core)
     core->rule_labels.idle = false;
     core->rule_labels.swept = core->now;
     map_for_each (e, &core->rule_labels.all) {
-        struct namespace_rule_labels *space = e->value;
-        if (space->rules)
+        struct namespace_rule_labels *labels = e->value;
+        if (labels->rules)
             continue;
-        if (list_empty(&space->members)) {
+        if (list_empty(&labels->members)) {
             map_remove(&core->rule_labels.all, e->key);
-            space_free(space);
-        } else if (map_count(&space->keys)) {
-            map_done(&space->keys);
-            space_changed(core, space);
+            labels_free(labels);
+        } else if (map_count(&labels->keys)) {
+            map_done(&labels->keys);
+            labels_changed(core, labels);
         }
     }
 }
@@ -161,6 +161,6 @@ void rule_labels_sweep(struct gang_core *core)
 void rule_labels_done(struct gang_core *core)
 {
     map_for_each (e, &core->rule_labels.all)
-        space_free(e->value);
+        labels_free(e->value);
     map_done(&core->rule_labels.all);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * podgroup.h - a PodGroup, as the core knows it, and the tree of minimums that its members count
- * in.
+ * podgroup.h - a PodGroup in the cluster cache, and the tree of minimums for its members.
  *
- * Made by podgroup/podgroups.c when it is shown or named, units by podgroup/quorum.c. Owned by the
- * core; one thread. The comment before some fields names the only file that writes them.
+ * podgroup/podgroups.c makes a PodGroup when it appears or something names it; podgroup/quorum.c
+ * makes the units. Owned by the core; one thread. The comment before some fields names the only
+ * file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_PODGROUP_H
 #define MUSTER_GANG_CLUSTER_PODGROUP_H
@@ -15,23 +15,23 @@
 /* Members counted, see gang_count(). */
 struct tally {
     int members; /* neither Terminating nor Failed */
-    int bound;   /* assigned or finished well */
-    int binding; /* Binding sent, result open */
-    int held;    /* bind call waits */
-    int slots;   /* unbound, with a slot; expected ones too */
+    int bound;   /* assigned, or Succeeded */
+    int binding; /* Binding sent, no result yet */
+    int held;    /* bind call held */
+    int slots;   /* unbound, with a slot; includes expected slots */
     int running, succeeded, failed;
-    int gated;                    /* unbound, with somebody else's scheduling gate */
-    int foreign;                  /* unbound, of a scheduler that is not ours */
-    int closed;                   /* unbound, with muster's own gate; in the others too */
-    int plannable;                /* unbound, no gate of others, ours */
-    int rejected_early;           /* unbound, kube-scheduler refuses it unasked */
+    int gated;          /* unbound, with a scheduling gate of others */
+    int foreign;        /* unbound, with another schedulerName */
+    int closed;         /* unbound, with muster's own gate; also counted above */
+    int plannable;      /* unbound, without gates of others, with muster's schedulerName */
+    int rejected_early; /* unbound, rejected early by kube-scheduler */
     const char *gate, *scheduler; /* an example of each; borrowed */
-    const char *refused;          /* an example of those overlooked, by name */
+    const char *refused;          /* the name of one member rejected early; borrowed */
 };
 
-/* How far a member must be to count. Each stage includes those after it. */
+/* How far a member must be to count. Each stage includes the later ones. */
 enum stage {
-    STAGE_NONE, /* nobody counts */
+    STAGE_NONE, /* no member counts */
     STAGE_EXISTS,
     STAGE_REACHABLE, /* bound, or the scheduler may place it */
     STAGE_PLANNED,   /* bound, or has a slot */
@@ -40,66 +40,65 @@ enum stage {
 };
 
 /*
- * A part of a gang that has a minimum of its own: a PodGroup, a subgroup of it, one of the equal
- * parts of a subgroup, or the bundle of several PodGroups. Owned by its group (the bundle's by the
- * gang), made anew when the group's facts change.
+ * A part of a gang with its own minimum: a PodGroup, one of its subgroups, one of the equal parts
+ * of a subgroup, or a bundle of PodGroups. Its PodGroup owns it, the gang owns the bundle. It is
+ * made again when the PodGroup's facts change.
  */
 struct unit {
     /* podgroup/quorum.c */
     struct group *group;              /* NULL: a bundle */
-    const struct gang_subgroup *spec; /* NULL: the PodGroup's own; borrowed from its facts */
-    char *part;                       /* the label values that make this part; NULL: no part */
+    const struct gang_subgroup *spec; /* NULL: the PodGroup itself; borrowed from its facts */
+    char *part;                       /* the label values of this part; NULL: not a part */
     struct unit *parent;              /* NULL: the gang's root */
     struct list in_parent, children;
     int n_children;
-    int min_pods;     /* members in it and below */
-    int min_children; /* units below it that must have theirs */
-    int max_pods;     /* at once; 0: no limit */
-    bool detached;    /* its parent does not exist, or is below it */
-    struct tally t;   /* of the last gang_count(), with all units below */
-    struct signature
-        *like;  /* of its own members, then: their signature; NULL: it has none; borrowed */
-    bool mixed; /* they are of several */
+    int min_pods;           /* minimum of members in it and below */
+    int min_children;       /* units directly below it that must have their minimum */
+    int max_pods;           /* most members at once; 0: no limit */
+    bool detached;          /* its parent is missing or below it */
+    struct tally t;         /* counts of the last gang_count(), including all units below */
+    struct signature *like; /* its own members' signature at the last count; NULL: none */
+    bool mixed;             /* its own members have several signatures */
 
     /* plan/unit_choice.c */
-    int want;      /* while a plan is made: members it still must get */
-    bool chosen;   /* it is to have its minimum */
-    bool excluded; /* it has no room: another is chosen in its place */
+    int want;      /* during planning: members it still needs */
+    bool chosen;   /* during planning: it must get its minimum */
+    bool excluded; /* during planning: it does not fit, another is chosen */
 };
 
-/* One PodGroup: the object, or only a name that pods or other PodGroups refer to. */
+/* One PodGroup: an object, or only a name that pods or other PodGroups use. */
 struct group {
     /* podgroup/podgroups.c */
     char *key;
     struct gang_ref ref;
-    struct gang_group_facts *facts; /* NULL: not known */
-    uint64_t objects;               /* counts those of its name that have gone */
-    bool declared;                  /* facts are what its pods say: there is no object */
-    struct pod *declaring_pod;      /* the pod whose word that is */
+    struct gang_group_facts *facts; /* NULL: unknown */
+    uint64_t objects;               /* counts deleted objects with its name */
+    bool declared;                  /* facts come from its pods: there is no object */
+    struct pod *declaring_pod;      /* the pod that they come from */
     struct gang *gang;              /* never NULL */
     struct list in_gang;
     uint64_t formed;       /* core->forming when its gang was last formed; 0: to be formed again */
-    uint64_t stays;        /* core->forming when it was found to belong to its gang */
-    struct group_link {    /* PodGroups it names: its parent, those of its bundle */
+    uint64_t stays;        /* core->forming when it was last confirmed in its gang */
+    struct group_link {    /* PodGroups that it names: its parent and its bundle */
         struct list in_to; /* to->children, or to->namers */
         struct group *from, *to;
         bool bundle;
     } * links;
     size_t n_links;
-    struct list children; /* group_link of others that name it as their parent */
-    struct list namers;   /* that name it for their bundle */
+    struct list children; /* group_link of PodGroups that name it as parent */
+    struct list namers;   /* group_link of PodGroups that name it in their bundle */
     size_t n_members;     /* pods linked to it */
 
     /* podgroup/quorum.c */
-    struct unit **units; /* the first is its own, then one for each subgroup, then parts */
+    struct unit **units; /* its own unit first, then its subgroups, then parts */
     size_t n_units, cap_units;
-    size_t n_specs;       /* so many of them, with its own, are no parts */
+    size_t n_specs;       /* units that are not parts, its own included */
     struct map subgroups; /* name -> unit */
     struct map parts;     /* subgroup and label values -> unit */
 
     /* messages/status_and_events.c */
     struct emitted_status {
-        uint64_t words, figures, text; /* digests of the status last emitted */
+        uint64_t words, figures, text; /* digests of the status that was last emitted */
         usec_t at;
     } emitted;
 };

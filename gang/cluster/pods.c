@@ -18,7 +18,7 @@
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 
-/* ---- from its first facts to its last ---- */
+/* ---- life cycle ---- */
 
 void remember_gone(struct gang_core *core, const char *uid)
 {
@@ -49,21 +49,20 @@ void gone_done(struct gang_core *core)
     free(core->gone);
 }
 
-static void join_shape(struct gang_core *core, struct pod *pod)
+static void join_signature(struct gang_core *core, struct pod *pod)
 {
     pod->signature = signature_of(core, pod->facts);
     list_push(&pod->signature->pods, &pod->in_signature);
     class_labels_pod_added(pod->signature, pod);
 }
 
-static void leave_shape(struct gang_core *core, struct pod *pod)
+static void leave_signature(struct gang_core *core, struct pod *pod)
 {
     list_remove(&pod->in_signature);
     signature_unref(core, pod->signature);
     pod->signature = NULL;
 }
 
-/* Its place is given up; a held call is answered. */
 void lose_slot(struct gang_core *core, struct pod *pod)
 {
     if (pod->slot)
@@ -86,7 +85,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_filter_results);
     list_init(&pod->in_wide_anti_affinity);
     list_init(&pod->in_ungrouped);
-    list_init(&pod->in_space);
+    list_init(&pod->in_namespace);
     for (int i = 0; i < POD_TIMERS; i++) {
         pod->timers[i].kind = (enum timer_kind)(GANG_TIMERS + i);
         pod->timers[i].owner = pod;
@@ -99,7 +98,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     map_set(&core->names, key, pod);
     claims_join(core, pod);
     rule_labels_add(core, facts);
-    join_shape(core, pod);
+    join_signature(core, pod);
     return pod;
 }
 
@@ -120,8 +119,8 @@ void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
 
 void pod_free(struct gang_core *core, struct pod *pod)
 {
-    MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nobody will bind it */
-    leave_shape(core, pod);
+    MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nothing refers to it */
+    leave_signature(core, pod);
     claims_leave(core, pod);
     list_remove(&pod->queue.in_blocked);
     list_remove(&pod->wake.in_woken);
@@ -150,29 +149,29 @@ void pod_free(struct gang_core *core, struct pod *pod)
     free(pod);
 }
 
-static void change_shape(struct gang_core *core, struct pod *pod)
+static void change_signature(struct gang_core *core, struct pod *pod)
 {
     struct node *node = pod->node;
     enum charge how = pod->charge;
     usec_t left = node ? node->left : 0;
     lose_slot(core, pod);
     uncharge(core, pod);
-    leave_shape(core, pod);
-    join_shape(core, pod);
+    leave_signature(core, pod);
+    join_signature(core, pod);
     if (node) {
         charge_back(core, pod, node, how, left);
         node_recheck_slots(core, node);
     }
 }
 
-/* The needs are what they were: nothing about the sums changes. The slot stays if its node still
- * does: the pod may be on its way there, and its volume be what is being prepared for that. */
+/* The needs are the same, so no sum changes. The slot stays if its node still suits:
+ * kube-scheduler may be binding the pod there and preparing its volume for that node. */
 static void change_rules(struct gang_core *core, struct pod *pod)
 {
     if (pod->node)
         node_joined(core, pod->node, pod->signature, -1);
-    leave_shape(core, pod);
-    join_shape(core, pod);
+    leave_signature(core, pod);
+    join_signature(core, pod);
     if (pod->node)
         node_joined(core, pod->node, pod->signature, 1);
     if (pod->slot && !signature_refusal(pod->signature, pod->slot->node))
@@ -181,12 +180,12 @@ static void change_rules(struct gang_core *core, struct pod *pod)
         lose_slot(core, pod);
 }
 
-/* Resized in place, its selector changed while gated, or where its volumes are is known now. */
+/* Causes: resized in place, selector changed while gated, or volume placement now known. */
 void pod_signature_update(struct gang_core *core, struct pod *pod)
 {
     struct signature *now = signature_of(core, pod->facts), *before = signature_ref(pod->signature);
     if (now != before) {
-        nominated_room_end(core, pod); /* of what it needed before */
+        nominated_room_end(core, pod); /* it was for the old needs */
         if (pod->gang) {
             triggered(core, pod->gang, TRIGGER_MEMBER_CHANGED);
             gang_plan_again(pod->gang);
@@ -195,7 +194,7 @@ void pod_signature_update(struct gang_core *core, struct pod *pod)
         if (signature_needs_equal(now, before))
             change_rules(core, pod);
         else
-            change_shape(core, pod);
+            change_signature(core, pod);
         nominated_room_update(core, pod);
     }
     signature_unref(core, before);

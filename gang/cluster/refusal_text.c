@@ -84,7 +84,7 @@ const char *reason_call(struct gang_core *core, enum gang_reason_code code, cons
     case REASON_STOPPING:
         buf_puts(&b, "muster is stopping");
         break;
-    default: /* why the gang waits; never empty, for that would mean success */
+    default: /* why the gang waits; never empty, because "" means success */
         if (gang && gang->reason.text[0])
             buf_puts(&b, gang->reason.text);
         else

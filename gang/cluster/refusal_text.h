@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * refusal_text.h - sentences for one call that is refused, by code.
+ * refusal_text.h - sentences for refused calls, by reason code.
  */
 #ifndef MUSTER_GANG_CLUSTER_REFUSAL_TEXT_H
 #define MUSTER_GANG_CLUSTER_REFUSAL_TEXT_H
 
 #include "gang/cluster/lookup.h"
 
-/* Why the node is not for the pod, by the pod's own rules. */
+/* Why the pod's own rules exclude the node. */
 const char *reason_rule(struct gang_core *core, const struct gang_pod_facts *pod, const char *node,
                         enum gang_predicate rule, const char *words);
 /* A sentence for one call, allocated in the effects. */

@@ -35,7 +35,7 @@ struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *un
 void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod)
 {
     MUST(!slot->pod && slot->gang == pod->gang);
-    MUST(!pod->slot && !pod->node); /* one place for each member */
+    MUST(!pod->slot && !pod->node); /* one slot per member */
     slot->pod = pod;
     slot->unit = pod->unit;
     slot->steered = false;
@@ -59,7 +59,7 @@ void slot_steer(struct slot *slot)
     slot->steered = true;
 }
 
-void slot_vouch(struct slot *slot, bool offered)
+void slot_note_offer(struct slot *slot, bool offered)
 {
     slot->unoffered = !offered;
 }
@@ -107,7 +107,7 @@ void slot_free(struct gang_core *core, struct slot *slot)
     list_remove(&slot->in_gang);
     slot->gang->n_slots--;
     if (slot->pod) {
-        MUST(slot->pod->slot == slot && !slot->pod->held); /* a hold has its place */
+        MUST(slot->pod->slot == slot && !slot->pod->held); /* a held call needs its slot */
         slot->pod->slot = NULL;
         nominated_room_update(core, slot->pod);
     }
@@ -128,8 +128,8 @@ void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_co
 {
     struct node *node = slot->node;
     struct pod *pod = slot->pod;
-    /* The scheduler does not know of reservations: only where it has assumed the pod does the end
-     * of one change anything for it. */
+    /* kube-scheduler does not know of reservations. The end of one changes its cache only if it
+     * has assumed the pod. */
     bool assumed = pod && (pod->held || pod->sent);
     if (pod && pod->held)
         reply_bind(core, pod, reason_call(core, why, slot->gang, pod->facts, node->name));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reservations.h - a member's place in a plan: reserved, filled, given up.
+ * reservations.h - slots, the places of a plan: reserved, filled, released.
  */
 #ifndef MUSTER_GANG_CLUSTER_RESERVATIONS_H
 #define MUSTER_GANG_CLUSTER_RESERVATIONS_H
@@ -9,31 +9,31 @@
 
 struct slot *slot_add(struct gang_core *core, struct gang *gang, struct unit *unit,
                       struct signature *signature, struct node *node);
-/* The pod takes the slot, which was expected to be filled. */
+/* The pod takes the slot, which was expected. */
 void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
-/* The same in a trial, which is not what its snubs end with. */
+/* The same in a trial: its count of early rejections does not restart. */
 void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod);
-/* Its pod counts in another unit now. */
+/* The slot's pod now counts in another unit. */
 void slot_recount(struct slot *slot);
-/* The pod is nominated there because the node was not offered. */
+/* The pod is nominated there because filter did not offer the node. */
 void slot_steer(struct slot *slot);
-/* A whole list for a member of its signature had the node, or lacked it. */
-void slot_vouch(struct slot *slot, bool offered);
-/* Its pod is to have another slot; returns it, NULL: it was expected. */
+/* A complete list for its signature had the node, or lacked it. */
+void slot_note_offer(struct slot *slot, bool offered);
+/* Takes the pod off the slot; returns it, or NULL if the slot was expected. */
 struct pod *slot_empty(struct slot *slot);
-/* For a trial: takes the slot away, and puts it back where it stood in its lists. */
+/* For a trial: removes the slot, and puts it back at its old list positions. */
 struct slot_place {
     struct list *in_gang, *in_node;
 };
 struct slot_place slot_lift(struct gang_core *core, struct slot *slot);
 void slot_lower(struct gang_core *core, struct slot *slot, const struct slot_place *was);
-/* The reservation ends, to become a charge or as if it had never been. */
+/* Ends the reservation, whether it becomes a charge or nothing. */
 void slot_free(struct gang_core *core, struct slot *slot);
-/* The slot's pod has another signature now, that needs the same. */
+/* The slot's pod has a new signature with the same needs. */
 void slot_signature_update(struct gang_core *core, struct slot *slot, struct signature *signature);
-/* The place is given up: its room is free, a held call is answered with the code's sentence. */
+/* Releases the slot: frees its room and answers a held call with the code's sentence. */
 void slot_release(struct gang_core *core, struct slot *slot, enum gang_reason_code why);
-/* All places of the gang; what its members were nominated to is taken back. */
+/* Releases all slots of the gang and clears its members' nominations. */
 void slots_release(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
 
 #endif

@@ -62,7 +62,7 @@ void resources_done(struct gang_core *core)
 
 /* ---- amounts ---- */
 
-/* The place of the number, or the place where it belongs. */
+/* The index of the number, or where it would be inserted. */
 static size_t place_of(const struct amounts *a, uint32_t resource)
 {
     size_t low = 0, high = a->n;

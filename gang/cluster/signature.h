@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signature.h - scheduling signatures (struct signature): what kube-scheduler could tell pods apart
- * by.
+ * signature.h - scheduling signatures (struct signature): everything by which kube-scheduler can
+ * tell pods apart.
  *
- * Pods of one signature ask for the same and have the same rules about nodes, so one answer goes
- * for all of them. A signature is made by signatures.c and lives while a pod, a slot or evidence
- * holds it. Owned by the core; one thread. As in all objects of the core, the comment before some
- * fields names the only file that writes them.
+ * Pods of one signature have the same requests and the same rules about nodes, so one result holds
+ * for all of them. signatures.c makes a signature; it lives while a pod, a slot or a list of
+ * infeasible nodes refers to it. Owned by the core; one thread. In all objects of the core, the
+ * comment before some fields names the only file that writes them.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURE_H
 #define MUSTER_GANG_CLUSTER_SIGNATURE_H
@@ -14,9 +14,9 @@
 #include "base/list.h"
 #include "gang/gang.h"
 
-/* Resources by number; "pods" is a resource of which every pod needs one. */
+/* Resources have numbers. "pods" is a resource of which every pod needs one. */
 enum { RES_PODS, RES_CPU, RES_MEMORY, RES_FIRST_OTHER };
-#define RES_UNKNOWN UINT32_MAX /* of a name that nobody uses */
+#define RES_UNKNOWN UINT32_MAX /* a name that nothing uses */
 
 struct need {
     uint32_t resource;
@@ -24,52 +24,52 @@ struct need {
 };
 
 struct amounts {
-    struct need *items; /* by resource number, in order; what is not there is 0 */
+    struct need *items; /* sorted by resource number; missing ones are 0 */
     size_t n, cap;
 };
 
-/* What signature_refusal() said of the nodes, for all signatures with the same rules about nodes
- * and the same limits by volumes. */
+/* Cached results of signature_refusal() by node, shared by signatures with the same rules about
+ * nodes and the same volume limits. */
 struct rule_results {
     char *key;
     size_t users; /* signatures */
     struct rule_result {
-        uint64_t gen;   /* of the node when it was asked; 0: not asked */
-        const char *no; /* NULL: the node will do */
+        uint64_t gen;   /* gen of the node then; 0: not evaluated */
+        const char *no; /* why not; NULL: the node suits */
     } * by_id;
     size_t n;
 };
 
 enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
-/* What somebody may count on, on a node: what is free, */
+/* The room on a node that a plan or a pod may use: the free room, with these restrictions and
+ * additions. */
 struct reach {
-    bool respects_earmark;   /* less what is kept for the gang that has waited too long
-                                (starvation.c), */
-    bool respects_nominated; /* less what is promised to pods of `priority` or more
-                                (nominated_room.c), */
-    enum displace displace;  /* and what slots have whose member is not at bind: those of gangs
-                              * below `priority`, or all */
+    bool respects_earmark;   /* leave out earmarked room (starvation.c) */
+    bool respects_nominated; /* leave out nominated room of pods of `priority` or more
+                                (nominated_room.c) */
+    enum displace displace;  /* add slots of these gangs whose members are not at bind: none, those
+                                below `priority`, or all */
     int32_t priority;
-    const struct pod *self; /* what is promised to it is its own; NULL: nobody */
+    const struct pod *self; /* its own nominated room counts as free; NULL: no such pod */
 };
 
 /* Why a plan failed, see placement.c. */
 struct shortage {
-    int room;                  /* needed members that have a place */
-    int lacks;                 /* those that have none */
-    int n_nodes;               /* that pass the rules of the culprit */
-    int n_able;                /* of these, those that could hold it if they were empty */
-    int ports;                 /* of these, those with a port conflict alone */
-    int resource;              /* the one most of them lack; -1: none, -2: host ports */
-    int64_t amount, missing;   /* of it, in its own unit: one member needs, all that lack need */
-    bool refused;              /* nodes would do, but the scheduler refused them */
-    bool earmarked;            /* nodes would do, but their room is kept for another gang */
-    bool nominated_room;       /* nodes would do, but nominated pods have their room */
-    bool tied;                 /* its volumes are on one node */
-    int volumes;               /* nodes that pass the rules but for its volumes */
-    int anti_affinity, spread; /* nodes that would do, but for pods that are there or elsewhere */
-    bool strangers;            /* some of those that keep it apart are no siblings */
-    const struct pod *culprit; /* the first member without a place; NULL: nothing is short */
+    int room;                /* needed members with a slot */
+    int lacks;               /* needed members without a slot */
+    int n_nodes;             /* nodes that pass the culprit's rules */
+    int n_able;              /* of these, nodes that could hold it if they were empty */
+    int ports;               /* of these, nodes where only host ports conflict */
+    int resource;            /* the resource that most of them lack; -1: none, -2: host ports */
+    int64_t amount, missing; /* need of one member, lack of all together, in the resource's unit */
+    bool refused;            /* nodes would suit, but kube-scheduler refused them */
+    bool earmarked;          /* nodes would suit, but their room is earmarked for another gang */
+    bool nominated_room;     /* nodes would suit, but their room is nominated for other pods */
+    bool tied;               /* its volumes tie it to one node */
+    int volumes;             /* nodes that only its volumes rule out */
+    int anti_affinity, spread; /* nodes that would suit, but for pods there or elsewhere */
+    bool strangers; /* some pods that its anti-affinity conflicts with are outside the gang */
+    const struct pod *culprit; /* the first member without a slot; NULL: nothing is short */
 };
 
 struct signature {
@@ -77,43 +77,43 @@ struct signature {
     char *key;
     struct need *needs;
     size_t n_needs;
-    int device;                 /* the resource number of its first device, or -1 */
+    int device;                 /* resource number of its first device, or -1 */
     bool ports;                 /* has host ports */
-    bool anti_affinity, spread; /* has anti-affinity, topology spread over hosts */
-    bool alone;                 /* by its host ports or anti-affinity never two of it on one node */
-    bool limited;               /* its volumes can be used on some nodes only */
-    size_t base;                /* so much of the key is not about its volumes */
-    size_t users;               /* pods, slots and evidence that hold it */
-    struct rule_results *rule_results; /* of signatures with the same rules about nodes */
+    bool anti_affinity, spread; /* has anti-affinity or topology spread over hosts */
+    bool alone;                 /* host ports or anti-affinity allow only one per node */
+    bool limited;               /* only some nodes can use its volumes */
+    size_t base;                /* length of the key without its volumes */
+    size_t users;               /* pods, slots and lists of infeasible nodes that refer to it */
+    struct rule_results *rule_results; /* shared with signatures of the same rules */
 
     /* cluster/pods.c */
     struct list pods; /* all pods of this signature */
 
     /* cluster/class_labels.c */
     struct signature_labels {
-        struct label_key **keys; /* labels of nodes that it asks for */
+        struct label_key **keys; /* node labels that its rules read */
         size_t n;
-        uint64_t gen; /* core->labels.gen when it asked; else it has to ask again */
+        uint64_t gen; /* valid while equal to core->labels.gen */
     } labels;
-    bool singly; /* it looks at each node */
+    bool singly; /* nodes are scanned one by one, not by class */
 
     /* cluster/anti_affinity_and_spread.c */
-    struct pod_counts *pod_counts; /* what its rules see on the nodes; NULL: not asked */
+    struct pod_counts *pod_counts; /* its rules' counts on the nodes; NULL: not counted */
 
     /* plan/placement.c */
-    uint64_t full; /* core->trials in which no node had room for it */
+    uint64_t full; /* core->trials when no node had room for it */
 
     /* plan/shortage_cache.c */
     struct signature_shortage {
-        uint64_t layout; /* core->marks.layout when it was tried; 0: never */
+        uint64_t layout; /* core->marks.layout then; 0: never */
         struct reach reach;
-        int room; /* for so many of it */
+        int room; /* members that would fit */
         struct shortage shortage;
-        uint64_t version; /* a number for these words: others have another */
-    } fill;               /* what the last plain gang of it found out */
+        uint64_t version; /* identifies this shortage */
+    } fill;               /* the result of the last plan of a gang of this signature alone */
 
     /* lifecycle/wake.c */
-    uint64_t blocked_full; /* core->wake.round in which no node took a pod of it */
+    uint64_t blocked_full; /* core->wake.round when no node had room for a blocked pod of it */
 };
 
 #endif

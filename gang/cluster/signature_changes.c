@@ -9,7 +9,7 @@
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
 
-/* A new signature for a member takes a microsecond: that is half a percent of the core's time. */
+/* A new signature takes a microsecond per member, so this is half a percent of the core's time. */
 #define REST_PER_MEMBER 200
 
 /* ---- claims ---- */
@@ -17,7 +17,7 @@
 /* Takes the facts. */
 static void claim_set(struct gang_core *core, struct claim *claim, struct gang_claim_facts *facts)
 {
-    claim_says(claim, facts);
+    claim_set_facts(claim, facts);
     list_for_each (use, &claim->uses, struct claim_use, in_claim) {
         pod_signature_update(core, use->pod);
         if (claims_bound(use->pod))
@@ -38,8 +38,8 @@ void on_claim_gone(struct gang_core *core, const struct gang_ref *ref)
 
 /* ---- labels ---- */
 
-/* An expected slot is for a pod like the siblings that exist. */
-static void expected_reshape(struct gang_core *core, struct gang *gang)
+/* An expected slot gets the signature of an existing sibling. */
+static void update_expected_slots(struct gang_core *core, struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         if (slot->pod || !list_empty(&slot->signature->pods))
@@ -53,18 +53,18 @@ static void expected_reshape(struct gang_core *core, struct gang *gang)
     }
 }
 
-static void space_settle(struct gang_core *core, struct namespace_rule_labels *space)
+static void labels_settle(struct gang_core *core, struct namespace_rule_labels *labels)
 {
-    list_remove(&space->in_stale);
-    space->rests_until = core->now + (usec_t)space->n_members * REST_PER_MEMBER;
+    list_remove(&labels->in_stale);
+    labels->rests_until = core->now + (usec_t)labels->n_members * REST_PER_MEMBER;
     core->rule_labels_settled++;
-    list_for_each (pod, &space->members, struct pod, in_space)
+    list_for_each (pod, &labels->members, struct pod, in_namespace)
         pod_signature_update(core, pod);
-    list_for_each (pod, &space->members, struct pod, in_space) {
+    list_for_each (pod, &labels->members, struct pod, in_namespace) {
         if (pod->gang->rule_labels_settled == core->rule_labels_settled)
             continue;
         pod->gang->rule_labels_settled = core->rule_labels_settled;
-        expected_reshape(core, pod->gang);
+        update_expected_slots(core, pod->gang);
     }
 }
 
@@ -74,11 +74,11 @@ void rule_labels_settle(struct gang_core *core)
     if (!core->synced || list_empty(&core->rule_labels.stale) ||
         (core->due.labels.node.pos && core->due.labels.node.at > core->now))
         return;
-    list_for_each_safe (space, &core->rule_labels.stale, struct namespace_rule_labels, in_stale)
-        if (space->rests_until <= core->now)
-            space_settle(core, space);
-        else if (space->rests_until < next)
-            next = space->rests_until;
+    list_for_each_safe (labels, &core->rule_labels.stale, struct namespace_rule_labels, in_stale)
+        if (labels->rests_until <= core->now)
+            labels_settle(core, labels);
+        else if (labels->rests_until < next)
+            next = labels->rests_until;
     timer_stop(core, &core->due.labels);
     if (next != USEC_NEVER)
         timer_set(core, &core->due.labels, next);

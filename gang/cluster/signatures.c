@@ -11,13 +11,14 @@
 #include "gang/cluster/volume_claims.h"
 #include "gang/inter_pod_rules.h"
 #include "gang/node_predicates.h"
+#include "gang/volume_rules.h"
 
 const char signature_volume_refusal[] = "its volumes cannot be used there";
 
-/* No node has so much of anything, and 65,536 pods of it do not overflow a sum. */
+/* More than any node has; the sum of 65,536 such pods does not overflow. */
 #define AMOUNT_MAX (INT64_MAX >> 17)
 
-/* ---- the key: everything the planner looks at in a pod, in one order ---- */
+/* ---- the key: everything in a pod that the planner reads, in a fixed order ---- */
 
 static int by_resource(const void *a, const void *b)
 {
@@ -25,7 +26,7 @@ static int by_resource(const void *a, const void *b)
     return x->resource < y->resource ? -1 : x->resource > y->resource;
 }
 
-/* Length-prefixed, so that no text from outside can look like another. */
+/* With its length, so that no user text can imitate another key. */
 static void key_text(struct buf *b, const char *s)
 {
     buf_printf(b, "%zu:%s", s ? strlen(s) : (size_t)0, s ? s : "");
@@ -51,7 +52,7 @@ static void key_selector(struct buf *b, const struct gang_selector *s)
         key_text(b, s->namespaces[i]);
 }
 
-/* What rules of others may ask about a member. */
+/* The labels that rules of other pods may read. */
 static void key_labels(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
 {
     const struct map *keys = rule_labels_of(core, f->ns);
@@ -88,7 +89,7 @@ static void key_between(struct buf *b, const struct gang_pod_facts *f)
     }
 }
 
-/* Where its volumes may be used; not which they are. */
+/* Where its volumes can be used, without their names. */
 static bool key_claims(struct buf *b, const struct gang_core *core, const struct gang_pod_facts *f)
 {
     bool limited = false;
@@ -140,8 +141,7 @@ static int by_resource_name(const void *a, const void *b)
     return strcmp(x->resource, y->resource);
 }
 
-/* By name: numbers depend on which resource was seen first, and signatures are put in order by
- * their keys. */
+/* By name: numbers depend on which resource came first, and signatures are sorted by key. */
 static void key_needs(struct buf *b, const struct gang_core *core, const struct need *needs,
                       size_t n)
 {
@@ -155,8 +155,8 @@ static void key_needs(struct buf *b, const struct gang_core *core, const struct 
     }
 }
 
-static void shape_needs(struct gang_core *core, const struct gang_pod_facts *facts,
-                        struct need **ret, size_t *ret_n)
+static void signature_needs(struct gang_core *core, const struct gang_pod_facts *facts,
+                            struct need **ret, size_t *ret_n)
 {
     const struct gang_amounts *total = &facts->requests;
     struct need *needs = xcalloc(total->n + 1, sizeof *needs);
@@ -183,7 +183,7 @@ static void needs_free(struct gang_core *core, struct need *needs, size_t n)
     free(needs);
 }
 
-/* The first by name, whichever was seen first. */
+/* The first by name, independent of which resource came first. */
 static int first_device(const struct gang_core *core, const struct need *needs, size_t n)
 {
     int first = -1;
@@ -221,7 +221,7 @@ struct signature *signature_of(struct gang_core *core, const struct gang_pod_fac
 {
     struct need *needs;
     size_t n;
-    shape_needs(core, facts, &needs, &n);
+    signature_needs(core, facts, &needs, &n);
     cleanup_buf struct buf key = BUF_INIT;
     key_needs(&key, core, needs, n);
     size_t nodes = key.len;

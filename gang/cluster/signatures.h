@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signatures.h - pods that are alike for placement.
+ * signatures.h - finds, makes and compares scheduling signatures.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURES_H
 #define MUSTER_GANG_CLUSTER_SIGNATURES_H
@@ -8,24 +8,23 @@
 #include "gang/bounds.h"
 #include "gang/cluster/lookup.h"
 
-/* A signature with one more user; give it back with signature_unref(). */
+/* Returns the pod's signature and adds a user; return it with signature_unref(). */
 struct signature *signature_of(struct gang_core *core, const struct gang_pod_facts *facts);
 struct signature *signature_ref(struct signature *signature);
 void signature_unref(struct gang_core *core, struct signature *signature);
-/* The pod asks for more resources than a gang's may: those that no node has are left out. */
+/* The pod requests more resources than a gang's pod may: those that no node has are left out. */
 static inline bool signature_is_partial(const struct gang_pod_facts *facts)
 {
     return facts->requests.n > BOUND_RESOURCES;
 }
-/* NULL, or why no pod of this signature may run on the node, whatever is in use there. */
+/* Why no pod of this signature may run on the node, whatever is in use there; NULL: it may. */
 const char *signature_refusal(struct signature *signature, const struct node *node);
 
-/* Places that one may have keep the other fits: the same needs, in the same order. */
+/* Whether a slot for one fits the other: the same needs, in the same order. */
 bool signature_needs_equal(const struct signature *a, const struct signature *b);
-/* All is equal but where their volumes may be used. */
+/* Whether they differ at most in where their volumes can be used. */
 bool signature_alike(const struct signature *a, const struct signature *b);
-/* Also the reason that signature_refusal() gives when volumes are in the way, and nothing else is.
- */
+/* signature_refusal() returns this text if only volumes exclude the node. */
 extern const char signature_volume_refusal[];
 
 #endif

@@ -61,12 +61,12 @@ void trial_without_slot(struct trial *t, struct slot *slot)
 struct node *trial_with_node(struct trial *t, const struct node *like)
 {
     size_t n_ids = t->core->n_ids;
-    struct node *node = node_imagine(t->core, like);
+    struct node *node = node_trial_add(t->core, like);
     *add(t) = (struct trial_change){.what = NODE_ON, .node = node, .n_ids = n_ids};
     return node;
 }
 
-static void take_back(struct gang_core *core, const struct trial_change *c)
+static void revert(struct gang_core *core, const struct trial_change *c)
 {
     switch (c->what) {
     case RESERVED:
@@ -79,7 +79,7 @@ static void take_back(struct gang_core *core, const struct trial_change *c)
         slot_lower(core, c->slot, &c->place);
         break;
     case NODE_ON:
-        node_unimagine(core, c->node, c->n_ids);
+        node_trial_remove(core, c->node, c->n_ids);
         break;
     }
 }
@@ -87,8 +87,8 @@ static void take_back(struct gang_core *core, const struct trial_change *c)
 void trial_back(struct trial *t, struct trial_mark mark)
 {
     while (t->n > mark.n)
-        take_back(t->core, &t->changes[--t->n]);
-    layout_back(t->core, mark.layout);
+        revert(t->core, &t->changes[--t->n]);
+    layout_restore(t->core, mark.layout);
 }
 
 void trial_keep(struct trial *t)

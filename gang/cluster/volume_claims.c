@@ -54,7 +54,7 @@ void claims_leave(struct gang_core *core, struct pod *pod)
     pod->n_uses = 0;
 }
 
-static bool says_something(const struct gang_claim_facts *facts)
+static bool has_content(const struct gang_claim_facts *facts)
 {
     return facts && (facts->selected || facts->bound || facts->limited);
 }
@@ -67,10 +67,10 @@ bool claims_bound(const struct pod *pod)
     return pod->n_uses > 0 && !pod->facts->has_resource_claims;
 }
 
-void claim_says(struct claim *claim, struct gang_claim_facts *facts)
+void claim_set_facts(struct claim *claim, struct gang_claim_facts *facts)
 {
     gang_claim_facts_free(claim->facts);
-    claim->facts = says_something(facts) ? facts : gang_claim_facts_free(facts);
+    claim->facts = has_content(facts) ? facts : gang_claim_facts_free(facts);
 }
 
 const struct gang_claim_facts *claim_limits(const struct gang_core *core, const char *ns,

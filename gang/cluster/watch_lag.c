@@ -4,7 +4,7 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 
-const char *picture_doubt(const struct gang_core *core)
+const char *watch_lag_doubt(const struct gang_core *core)
 {
     return core->behind[GANG_WATCH_NODES]  ? "the watch of nodes is behind"
            : core->behind[GANG_WATCH_PODS] ? "the watch of pods is behind"
@@ -13,15 +13,15 @@ const char *picture_doubt(const struct gang_core *core)
 
 void take_watch(struct gang_core *core, enum gang_watch of, bool behind)
 {
-    bool was = picture_doubt(core);
+    bool was = watch_lag_doubt(core);
     core->behind[of] = behind;
-    bool is = picture_doubt(core);
+    bool is = watch_lag_doubt(core);
     if (is && !was)
         core->behind_since = core->now;
     if (is || !was)
         return;
     core->follows_since = core->now;
     list_for_each (gang, &core->open, struct gang, in_open)
-        if (gang->n_held) /* what is held may be enough for the express lane now */
+        if (gang->n_held) /* its held calls may now be enough for the express lane */
             gang_touch(core, gang);
 }

@@ -35,7 +35,7 @@ static void bound(struct gang_core *core, struct pod *pod)
 {
     if (pod->gang)
         triggered(core, pod->gang, TRIGGER_BOUND_OK);
-    charge_stands(pod);
+    charge_confirm(pod);
     timer_stop(core, pod_timer(pod, TIMER_RETRY));
     core->stats.bindings_ok++;
     if (pod->call && !(pod->gang && pod->gang->state == GANG_COMMITTING))

@@ -117,7 +117,7 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
 {
     const char *doubt = gang_doubt(core, gang);
     if (!doubt)
-        doubt = picture_doubt(core);
+        doubt = watch_lag_doubt(core);
     if (doubt)
         return doubt;
     if (gang->expecting || gang_lacks(core, gang, STAGE_PLANNED) > 0)

@@ -360,7 +360,7 @@ static bool may_look(struct gang_core *core, uint64_t owner, int64_t cost)
 /* Both pictures are of now. */
 static bool may_compare(const struct gang_core *core)
 {
-    if (picture_doubt(core))
+    if (watch_lag_doubt(core))
         return false;
     usec_t its = ITS_TIMES * (core->follows_since - core->behind_since);
     usec_t wait = LOOK_AGAIN + (its < ITS_LONGEST ? its : ITS_LONGEST);

@@ -405,7 +405,7 @@ static void refuse_family(struct gang_core *core, const struct family *f, bool f
         if (for_a_member && gang->over)
             gang->recounted = core->now;
         gang->over = true;
-        gang->crowded = f->over == OVER_MEMBERS;
+        gang->over_members = f->over == OVER_MEMBERS;
         free(gang->invalid);
         gang->invalid =
             xasprintf("PodGroup %s/%s: %s", gang->head->ref.ns, gang->head->ref.name, text);
@@ -528,7 +528,7 @@ void family_recount(struct gang_core *core, struct gang *gang)
     size_t n = 0;
     list_for_each (other, &gang->groups, struct group, in_gang)
         n += other->n_members;
-    if ((n > BOUND_MEMBERS) == gang->over || (gang->over && !gang->crowded))
+    if ((n > BOUND_MEMBERS) == gang->over || (gang->over && !gang->over_members))
         return;
     usec_t due = gang->recounted ? gang->recounted + RECOUNT_PAUSE : 0;
     if (gang->over && core->now < due) {

@@ -291,9 +291,9 @@ static void vouch(struct gang_core *core, const struct pod *pod, const struct ga
         if (slot->signature != pod->signature)
             continue;
         if (offered_at(core, slot->node) >= 0)
-            slot_vouch(slot, true);
+            slot_note_offer(slot, true);
         else if (!slot->pod || slot->pod == pod || !may_fill(slot->pod, slot->node))
-            slot_vouch(slot, false);
+            slot_note_offer(slot, false);
     }
 }
 

@@ -31,13 +31,12 @@ static void print_row(enum gang_trigger what)
 int main(void)
 {
     printf("# States of a gang, and what may happen in each\n\n"
-           "This page is printed by `test/states/print-states` from `gang/state_table.h`, which "
-           "the code "
-           "checks\nevery step against (`gang/step/gang_invariants.h`); a test keeps the two "
-           "equal.\n\n");
+           "`test/states/print-states` prints this page from `gang/state_table.h`. The code checks "
+           "every\nstep against that table (`gang/step/gang_invariants.h`), and a test keeps the "
+           "two equal.\n\n");
     print_states();
-    printf("\nEach cell names the states in which the gang may be when the step is over; a dot: it "
-           "cannot\nhappen in that state.\n\n| what happens |");
+    printf("\nEach cell lists the states in which the gang may be at the end of the step. A dot "
+           "means\nthat this cannot happen in that state.\n\n| what happens |");
     for (int s = 0; s < GANG_STATE_MAX; s++)
         printf(" %s |", gang_state_name((enum gang_state)s));
     printf(" what muster does |\n|---|---|---|---|---|---|---|---|---|---|\n");

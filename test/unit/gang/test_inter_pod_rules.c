@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules between pods, and where volumes may be used: the rules alone, then plans that keep them. */
+/* Rules between pods: the rules alone, then plans that follow them. */
 #include "gang/inter_pod_rules.h"
 
 #include "test/lib/world.h"
@@ -64,41 +64,6 @@ static struct gang_pod_facts *with_spread(struct gang_pod_facts *f, const char *
 {
     add_spread(f, app, skew);
     return f;
-}
-
-static struct gang_pod_facts *with_claim(struct gang_pod_facts *f, const char *claim)
-{
-    f->claims = xcalloc(1, sizeof *f->claims);
-    f->claims[f->n_claims++] = xstrdup(claim);
-    f->has_pvc = true;
-    return f;
-}
-
-static struct gang_claim_facts *claim(const char *name, const char *selected, const char *host)
-{
-    struct gang_claim_facts *f = gang_claim_facts_new();
-    f->ns = xstrdup("default");
-    f->name = xstrdup(name);
-    f->selected = xstrdup_null(selected);
-    f->bound = f->limited = host != NULL;
-    f->terms = xcalloc(1, sizeof *f->terms);
-    f->n_terms = f->limited;
-    if (host)
-        add_in(&f->terms[0], GANG_HOSTNAME, host);
-    return f;
-}
-
-static void claim_set(struct world *w, const char *name, const char *selected, const char *host)
-{
-    struct gang_event ev = {.kind = GANG_EV_CLAIM_SET, .claim = claim(name, selected, host)};
-    world_step(w, &ev, 1);
-}
-
-static void claim_gone(struct world *w, const char *name)
-{
-    struct gang_event ev = {.kind = GANG_EV_CLAIM_GONE};
-    ev.gone = (struct gang_ref){.ns = xstrdup("default"), .name = xstrdup(name)};
-    world_step(w, &ev, 1);
 }
 
 static int64_t reserved(const struct world *w, const char *node)
@@ -206,32 +171,6 @@ static void a_spread_covers_hosts_that_the_pod_may_use(void **state)
     n->labels.items[0].key = xstrdup("name"); /* no host any more */
     assert_false(gang_spread_covers(s, a, n));
     gang_pod_facts_free(a);
-    gang_node_facts_free(n);
-}
-
-static void a_claim_allows_nodes(void **state)
-{
-    (void)state;
-    static const struct {
-        const char *selected, *host;
-        bool n1;
-    } cases[] = {{NULL, NULL, true},
-                 {"n1", NULL, true},
-                 {"n2", NULL, false},
-                 {NULL, "n1", true},
-                 {NULL, "n2", false}};
-    struct gang_node_facts *n = world_gpu_node("n1", 1);
-    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-        struct gang_claim_facts *c = claim("c", cases[i].selected, cases[i].host);
-        assert_int_equal(gang_claim_allows(c, n), cases[i].n1);
-        gang_claim_facts_free(c);
-    }
-    struct gang_claim_facts *c = claim("c", NULL, "n1");
-    gang_claim_facts_free(c);
-    c = gang_claim_facts_new();
-    c->limited = true; /* no term at all: no node */
-    assert_false(gang_claim_allows(c, n));
-    gang_claim_facts_free(c);
     gang_node_facts_free(n);
 }
 
@@ -567,210 +506,6 @@ static void a_new_host_makes_room_in_no_spread_until_it_is_used(void **state)
     world_free(w);
 }
 
-/* ---- claims in plans ---- */
-
-static void C09_a_bound_volume_decides_the_node(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(3, 4);
-    claim_set(w, "c0", NULL, "n2");
-    world_group(w, "g", 2);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    world_pod_set(w, pod("g-1", "g", "x"));
-    assert_string_equal(world_filter(w, "g-0"), "n2");
-    world_free(w);
-}
-
-static void a_volume_on_a_node_that_is_full(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 1);
-    claim_set(w, "c0", NULL, "gone");
-    world_group(w, "g", 1);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    assert_string_equal(world_state(w, "g"), "Waiting");
-    assert_string_equal(world_reason(w, "g"),
-                        "gang default/g: 1 member needed, room for 0 (the volumes of g-0 can be "
-                        "used on no node that it may run on)");
-    claim_gone(w, "c0");
-    assert_string_equal(world_state(w, "g"), "Planned");
-    world_free(w);
-}
-
-/* The one that can only go to one node comes first, whatever its name. */
-static void members_with_a_volume_are_placed_first(void **state)
-{
-    (void)state;
-    struct world *w = world_new();
-    world_node(w, "n0", 1);
-    world_node(w, "n1", 2);
-    claim_set(w, "c", NULL, "n0");
-    world_group(w, "g", 3);
-    world_pod_set(w, pod("g-0", "g", "x"));
-    world_pod_set(w, pod("g-1", "g", "x"));
-    world_pod_set(w, with_claim(pod("g-2", "g", "x"), "c"));
-    assert_string_equal(world_state(w, "g"), "Planned");
-    assert_string_equal(world_filter(w, "g-2"), "n0");
-    world_free(w);
-}
-
-/* The scheduler prepares the volume for the slot's node while the member is on its way. */
-static void a_claim_that_is_prepared_keeps_the_slot(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 1);
-    world_group(w, "g", 2);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c1"));
-    assert_string_equal(world_filter(w, "g-0"), "n0");
-    claim_set(w, "c0", "n0", NULL);
-    assert_int_equal(reserved(w, "n0"), 1);
-    uint64_t held = world_bind(w, "g-0", "n0");
-    assert_null(world_answer(w, held));
-    claim_set(w, "c0", NULL, "n0"); /* provisioned and bound */
-    assert_null(world_answer(w, held));
-    uint64_t last = world_try(w, "g-1");
-    assert_null(world_answer(w, last));
-    assert_true(world_binding(w, "g-0@n0"));
-    assert_true(world_binding(w, "g-1@n1"));
-    world_free(w);
-}
-
-/* Its sibling cannot take the place, nor it the sibling's. */
-static void a_member_with_a_prepared_volume_is_pinned(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 1);
-    world_group(w, "g", 2);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c1"));
-    claim_set(w, "c0", "n1", NULL);
-    assert_string_equal(world_filter(w, "g-0"), "n1");
-    assert_string_equal(world_filter_on(w, "g-1", "n1", NULL), "");
-    assert_true(world_filter(w, "g-0")[0] == '\0'); /* the gang waits: g-1 is refused n0 */
-    world_free(w);
-}
-
-/* Members that are missing have no volume yet: they are hoped for all the same. */
-static void hope_outlives_a_claim_that_is_prepared(void **state)
-{
-    (void)state;
-    struct world *w = world_new_with(gang_config_default(), true);
-    world_node(w, "n0", 2);
-    world_node(w, "n1", 2);
-    world_group(w, "g", 3);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    assert_string_equal(world_state(w, "g"), "Planned");
-    cleanup_free char *node = xstrdup(world_filter(w, "g-0"));
-    claim_set(w, "c0", node, NULL);
-    uint64_t held = world_bind(w, "g-0", node);
-    world_node(w, "n0", 2); /* heartbeats */
-    world_node(w, "n1", 2);
-    assert_string_equal(world_state(w, "g"), "Planned");
-    world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c1"));
-    world_pod_set(w, with_claim(pod("g-2", "g", "x"), "c2"));
-    assert_null(world_answer(w, held));
-    assert_string_equal(world_state(w, "g"), "Planned");
-    world_try(w, "g-1");
-    world_try(w, "g-2");
-    assert_string_equal(world_state(w, "g"), "Committing");
-    world_free(w);
-}
-
-/* A data set that all share is bound long since: nothing is prepared on one node, and when the node
- * goes the member goes elsewhere. Of an unbound claim that cannot be known. */
-static void C05_a_bound_claim_pins_nobody(void **state)
-{
-    (void)state;
-    for (int bound = 0; bound < 2; bound++) {
-        struct world *w = world_of_nodes(3, 1);
-        if (bound) {
-            struct gang_event ev = {.kind = GANG_EV_CLAIM_SET, .claim = claim("c", NULL, NULL)};
-            ev.claim->bound = true;
-            world_step(w, &ev, 1);
-        }
-        world_group(w, "g", 2);
-        world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c"));
-        world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c"));
-        cleanup_free char *node = xstrdup(world_filter(w, "g-0"));
-        world_bind(w, "g-0", node);
-        struct gang_node_facts *f = world_gpu_node(node, 1);
-        f->unschedulable = true;
-        world_node_facts(w, f);
-        assert_string_equal(world_state(w, "g"), bound ? "Planned" : "Waiting");
-        world_free(w);
-    }
-}
-
-/* Bound while its bind call is held: the volume says where the member can run from then on. */
-static void C05_a_claim_that_is_bound_ends_the_pin(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(3, 1);
-    world_group(w, "g", 2);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    world_pod_set(w, pod("g-1", "g", "x"));
-    cleanup_free char *node = xstrdup(world_filter(w, "g-0"));
-    uint64_t held = world_bind(w, "g-0", node);
-    struct gang_event ev = {.kind = GANG_EV_CLAIM_SET, .claim = claim("c0", NULL, NULL)};
-    ev.claim->bound = true;
-    world_step(w, &ev, 1);
-    assert_null(world_answer(w, held));
-    struct gang_node_facts *f = world_gpu_node(node, 1);
-    f->unschedulable = true;
-    world_node_facts(w, f);
-    assert_string_equal(world_state(w, "g"), "Planned");
-    world_free(w);
-}
-
-static void a_slot_leaves_a_node_that_its_volume_is_not_on(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 1);
-    world_group(w, "g", 1);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    assert_int_equal(reserved(w, "n0"), 1);
-    claim_set(w, "c0", NULL, "n1");
-    assert_int_equal(reserved(w, "n0"), 0);
-    assert_int_equal(reserved(w, "n1"), 1);
-    world_free(w);
-}
-
-/* Claims that any node will do for do not tell members apart: they swap places. */
-static void unlimited_claims_leave_members_alike(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 1);
-    world_group(w, "g", 2);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c0"));
-    world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c1"));
-    assert_string_equal(world_filter_on(w, "g-0", "n1", NULL), "n1");
-    assert_string_equal(world_filter(w, "g-1"), "n0");
-    world_free(w);
-}
-
-/* A claim may be known before its pod, after it, and outlive it. */
-static void claims_and_pods_come_and_go_in_any_order(void **state)
-{
-    (void)state;
-    struct world *w = world_of_nodes(2, 2);
-    claim_gone(w, "never");
-    claim_set(w, "nothing", NULL, NULL);
-    claim_set(w, "c", NULL, "n1");
-    world_group(w, "g", 1);
-    world_pod_set(w, with_claim(pod("g-0", "g", "x"), "c"));
-    assert_int_equal(reserved(w, "n1"), 1);
-    claim_gone(w, "c");
-    world_pod_gone(w, "g-0");
-    world_pod_set(w, with_claim(pod("g-1", "g", "x"), "c"));
-    assert_int_equal(reserved(w, "n0"), 1);
-    claim_set(w, "c", NULL, "n1");
-    assert_int_equal(reserved(w, "n1"), 1);
-    world_pod_gone(w, "g-1");
-    assert_int_equal(reserved(w, "n1"), 0);
-    world_free(w);
-}
-
 /* ---- ordinary pods beside reservations ---- */
 
 /* The scheduler does not know of the slot: it would put a pod there that keeps the member away. */
@@ -824,7 +559,6 @@ int main(void)
         cmocka_unit_test(a_spread_counts_pods_that_stay),
         cmocka_unit_test(a_spread_allows_so_much_skew),
         cmocka_unit_test(a_spread_covers_hosts_that_the_pod_may_use),
-        cmocka_unit_test(a_claim_allows_nodes),
         cmocka_unit_test(C09_members_that_keep_apart_get_a_node_each),
         cmocka_unit_test(C09_members_that_keep_apart_wait_for_a_node_each),
         cmocka_unit_test(C09_an_ordinary_pod_keeps_members_away),
@@ -843,17 +577,6 @@ int main(void)
         cmocka_unit_test(hosts_that_are_ruled_out_do_not_count),
         cmocka_unit_test(pods_that_run_count_in_a_spread),
         cmocka_unit_test(a_new_host_makes_room_in_no_spread_until_it_is_used),
-        cmocka_unit_test(C09_a_bound_volume_decides_the_node),
-        cmocka_unit_test(a_volume_on_a_node_that_is_full),
-        cmocka_unit_test(members_with_a_volume_are_placed_first),
-        cmocka_unit_test(a_claim_that_is_prepared_keeps_the_slot),
-        cmocka_unit_test(a_member_with_a_prepared_volume_is_pinned),
-        cmocka_unit_test(hope_outlives_a_claim_that_is_prepared),
-        cmocka_unit_test(C05_a_bound_claim_pins_nobody),
-        cmocka_unit_test(C05_a_claim_that_is_bound_ends_the_pin),
-        cmocka_unit_test(a_slot_leaves_a_node_that_its_volume_is_not_on),
-        cmocka_unit_test(unlimited_claims_leave_members_alike),
-        cmocka_unit_test(claims_and_pods_come_and_go_in_any_order),
         cmocka_unit_test(an_ordinary_pod_is_kept_from_a_slot_it_would_spoil),
         cmocka_unit_test(C12_capacity_is_kept_on_a_node_each),
     };
