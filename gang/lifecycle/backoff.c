@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "gang/cluster/lookup.h"
 
-/* 0.8 to 1.2, from the gang and the attempt: spread, and the same in every replay. */
+/* A factor of 0.8 to 1.2, derived from the gang and the attempt: the same in every replay. */
 static usec_t jittered(const struct gang *gang, usec_t t)
 {
     uint64_t h = hash_u64(hash_text(HASH_START, gang->head->key), (uint64_t)gang->attempts);

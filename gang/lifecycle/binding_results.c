@@ -19,17 +19,17 @@
 #include "gang/podgroup/infeasible_nodes.h"
 
 #define RETRY_FIRST (200 * USEC_PER_MSEC)
-#define RETRY_LAST  (5 * USEC_PER_SEC)
-/* The API server gives up a request after 60 s (its --request-timeout): a pod that is unbound so
- * long after its Binding was sent will not be bound by it. */
+#define RETRY_MAX   (5 * USEC_PER_SEC)
+/* The API server gives up a request after 60 s (its --request-timeout): after this time the Binding
+ * can no longer succeed. */
 #define BINDING_OVER (90 * USEC_PER_SEC)
-/* An admission webhook may answer 5xx for ever: the same Binding is sent again for so long. */
+/* How long the same Binding is sent again: an admission webhook may answer 5xx every time. */
 #define RESEND_LIMIT (300 * USEC_PER_SEC)
 
 /*
- * While its gang commits, a call waits until all results are in: each answer makes the scheduler
- * write an event, which the API server would have to do beside the rest of the commit (seen: 1,000
- * Bindings took 0.85 s instead of 0.55 s).
+ * While its gang commits, a call waits until all results are in: each reply makes kube-scheduler
+ * write an event, which would compete with the rest of the commit for the API server (measured:
+ * 1,000 Bindings took 0.85 s instead of 0.55 s).
  */
 static void bound(struct gang_core *core, struct pod *pod)
 {
@@ -46,7 +46,7 @@ static void bound(struct gang_core *core, struct pod *pod)
 
 static void refused(struct gang_core *core, struct pod *pod, const char *text)
 {
-    MUST(pod->node && pod->charge == CHARGE_BINDING); /* who is assigned keeps its room */
+    MUST(pod->node && pod->charge == CHARGE_BINDING); /* an assigned pod keeps its charge */
     core->stats.bindings_refused++;
     if (pod->gang)
         triggered(core, pod->gang, TRIGGER_BOUND_REFUSED);
@@ -59,8 +59,8 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     struct gang *gang = pod->gang;
     if (!gang)
         return;
-    /* The API server may have something against that very node (an admission policy): refused there
-     * twice, the member is planned elsewhere. */
+    /* The API server may refuse this node only (an admission policy): after two refusals the member
+     * is planned elsewhere. */
     if (str_eq(pod->binding.refused_on, node->name))
         infeasible_node_add(core, gang, pod->signature, node);
     binding_refused(pod, node);
@@ -70,13 +70,15 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (gang->refused_in != gang->commits || gang->state != GANG_COMMITTING)
         emit_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
     gang->refused_in = gang->commits;
-    /* Its place elsewhere is looked for at once: what it leaves is not the next gang's to take. */
+    /* Planned again at once, so that the next gang does not take the room that the member leaves.
+     */
     if (gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit)
         gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
-/* It was not let go: it counts as a member again, and the gang is completed around it. */
+/* The pod was not evicted in time: it counts as a member again, and the gang is completed with it.
+ */
 static void evict_over(struct gang_core *core, struct pod *pod)
 {
     binding_undone(pod, false);
@@ -87,7 +89,7 @@ static void evict_over(struct gang_core *core, struct pod *pod)
 static void settle_later(struct gang_core *core, struct pod *pod)
 {
     timer_set(core, pod_timer(pod, TIMER_RETRY),
-              core->now + usec_backoff(RETRY_FIRST, RETRY_LAST, binding_tried(pod)));
+              core->now + usec_backoff(RETRY_FIRST, RETRY_MAX, binding_tried(pod)));
 }
 
 static void read_pod(struct gang_core *core, struct pod *pod)
@@ -95,14 +97,14 @@ static void read_pod(struct gang_core *core, struct pod *pod)
     fx_pod(core, GANG_READ_POD, pod, NULL);
 }
 
-/* The pod the result is about, if its Binding is still open. */
+/* The pod of the result, if its Binding is still open. */
 static struct pod *awaited(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = pod_by_uid(core, ev->result.uid);
     return pod && pod->charge == CHARGE_BINDING ? pod : NULL;
 }
 
-/* Bound, never shown by the watch, and gone when it was looked for. */
+/* The pod was bound, the watch never showed it, and the API server no longer has it. */
 static void forget_unseen(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = pod_by_uid(core, ev->result.uid);
@@ -158,7 +160,7 @@ void pod_read(struct gang_core *core, const struct gang_event *ev)
     case OUTCOME_REFUSED:
         refused(core, pod, reason_call(core, REASON_POD_DELETED, pod->gang, pod->facts, NULL));
         break;
-    default: /* still unbound, or not to be read */
+    default: /* still unbound, or the read failed */
         if (ev->result.outcome == OUTCOME_UNBOUND && core->now - pod->binding.sent >= BINDING_OVER)
             refused(core, pod, "it was sent, and the pod is still unbound 90 s later");
         else
@@ -187,7 +189,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
             read_pod(core, pod);
         else if (pod->binding.undone)
             evict_over(core, pod);
-    } else if (pod->node) { /* bound by us: only its deletion is the end of it */
+    } else if (pod->node) { /* bound by muster: it stays charged until it is deleted */
         timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
         read_pod(core, pod);
     } else {

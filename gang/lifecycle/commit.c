@@ -20,10 +20,10 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
 
-/* A PodDisruptionBudget may refuse an eviction for so long. */
+/* How long a PodDisruptionBudget may delay an eviction. */
 #define EVICT_LIMIT (300 * USEC_PER_SEC)
 
-/* ---- the ends of calls ---- */
+/* ---- ending held calls ---- */
 
 void hold_timer_fired(struct gang_core *core, struct gang *gang)
 {
@@ -60,14 +60,14 @@ void stop_all(struct gang_core *core)
 
 void send_binding(struct gang_core *core, struct pod *pod)
 {
-    MUST(pod->node && pod->charge == CHARGE_BINDING); /* what is sent is charged */
+    MUST(pod->node && pod->charge == CHARGE_BINDING); /* charged before it is sent */
     fx_pod(core, GANG_BIND, pod, pod->node)->pod.of_commit = pod->binding.commit != 0;
     binding_sent(core, pod);
 }
 
 void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
 {
-    MUST(!pod->node && pod_counts(pod)); /* once, and no pod that is over */
+    MUST(!pod->node && pod_counts(pod)); /* not bound yet, neither deleted nor failed */
     MUST(!pod->slot || pod->slot->node == node);
     MUST(node->facts && !core->marks.paused); /* a node that exists; no trial is open */
     hold_end(core, pod);
@@ -90,8 +90,7 @@ void bind_held(struct gang_core *core, struct gang *gang)
             begin_binding(core, slot->pod, slot->node);
 }
 
-/* One member has come through kube-scheduler, all others are like it in all that counts: they are
- * bound to their places unasked. */
+/* Express lane: binds all members with a slot, though only some have a bind call. */
 static void bind_planned(struct gang_core *core, struct gang *gang)
 {
     list_for_each_safe (slot, &gang->slots, struct slot, in_gang) {
@@ -114,7 +113,7 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         return;
     if (commit_waits(core, gang))
         return;
-    /* What was in doubt, or waited for, may be about others: nothing need have come to the gang. */
+    /* A doubt or a batch may end without a change of this gang: the state table needs a trigger. */
     if (express || core->due.batch.node.pos)
         triggered(core, gang, TRIGGER_LOOK_AGAIN);
     core->stats.commits++;
@@ -126,7 +125,7 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         bind_planned(core, gang);
     else
         bind_held(core, gang);
-    MUST(gang_lacks(core, gang, STAGE_AT_BIND) <= 0); /* all that it needs, or nothing */
+    MUST(gang_lacks(core, gang, STAGE_AT_BIND) <= 0); /* all needed members, or none */
 }
 
 /* ---- undoing ---- */

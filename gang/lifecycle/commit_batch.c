@@ -5,13 +5,14 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/timers.h"
 
-#define LINGER    (150 * USEC_PER_MSEC)
-#define EACH      USEC_PER_MSEC
-#define WAIT_MOST (5 * USEC_PER_SEC)
+#define LINGER       (150 * USEC_PER_MSEC)
+#define WAIT_PER_POD USEC_PER_MSEC
+#define WAIT_MAX     (5 * USEC_PER_SEC)
 
-static usec_t wait_most(const struct gang_core *core)
+static usec_t wait_max(const struct gang_core *core)
 {
-    usec_t wait = core->n_refused < WAIT_MOST / EACH ? (usec_t)core->n_refused * EACH : WAIT_MOST;
+    usec_t wait = core->n_refused < WAIT_MAX / WAIT_PER_POD ? (usec_t)core->n_refused * WAIT_PER_POD
+                                                            : WAIT_MAX;
     return wait < core->config.hold / 4 ? wait : core->config.hold / 4;
 }
 
@@ -34,8 +35,8 @@ bool commit_waits(struct gang_core *core, const struct gang *gang)
     if (!(open || many) || core->batch_step == core->steps || gang->state != GANG_PLANNED ||
         map_count(&core->calls) >= core->config.max_holds / 2)
         return false;
-    usec_t end = open ? core->batch_end : core->now + wait_most(core);
-    /* The Bindings take time as well, and the calls are answered when the hold is over. */
+    usec_t end = open ? core->batch_end : core->now + wait_max(core);
+    /* The Bindings need time too before the hold ends. */
     if (ends_by(gang, TIMER_HOLD, end + core->config.hold / 4) ||
         ends_by(gang, TIMER_ATTEMPT, end + LINGER))
         return false;
@@ -45,7 +46,6 @@ bool commit_waits(struct gang_core *core, const struct gang *gang)
     return true;
 }
 
-/* Half of the places among the held are taken: who waits makes room. */
 void commit_for_room(struct gang_core *core)
 {
     if (!core->due.batch.node.pos || map_count(&core->calls) < core->config.max_holds / 2)
@@ -54,7 +54,7 @@ void commit_for_room(struct gang_core *core)
     timer_set(core, &core->due.batch, core->now);
 }
 
-/* The reconcile at the end of this step commits them, if they are still complete. */
+/* reconcile() commits the gangs at the end of this step, if they are still complete. */
 void batch_timer_fired(struct gang_core *core)
 {
     usec_t due = batch_due(core);

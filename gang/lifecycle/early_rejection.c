@@ -12,21 +12,22 @@
 
 #define UNASKED_HOLDS 3
 
-/* ---- whose turn has passed ---- */
+/* ---- turns in kube-scheduler's queue ---- */
 
-static bool says_no_more(const struct turn *t, const struct turn *than)
+/* Whatever `t` proves about turns that have passed, `than` proves too. */
+static bool covered_by(const struct turn *t, const struct turn *than)
 {
     return t->priority >= than->priority && t->queued <= than->queued;
 }
 
-/* kube-scheduler asks about the pod now. The table keeps what says most; a lost entry only makes
- * muster wait for another. */
+/* Filter is called for the pod now. The table drops entries that a newer one covers; a lost entry
+ * only delays a rejection. */
 static void note_turn(struct gang_core *core, const struct pod *pod)
 {
     struct turn now = {pod->facts->priority, pod->queue.joined, core->now};
     size_t n = 0;
     for (size_t i = 0; i < core->n_turns; i++)
-        if (!says_no_more(&core->turns[i], &now))
+        if (!covered_by(&core->turns[i], &now))
             core->turns[n++] = core->turns[i];
     if (n == TURNS_MAX) /* the first is the oldest */
         memmove(core->turns, core->turns + 1, --n * sizeof *core->turns);
@@ -35,7 +36,7 @@ static void note_turn(struct gang_core *core, const struct pod *pod)
     core->asked_at = core->now;
 }
 
-/* Since then kube-scheduler has asked about a pod that stands behind this one in its queue. */
+/* Since then filter was called for a pod behind this one in the queue. */
 static bool turn_has_passed(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
     for (size_t i = 0; i < core->n_turns; i++) {
@@ -47,11 +48,11 @@ static bool turn_has_passed(const struct gang_core *core, const struct pod *pod,
     return false;
 }
 
-/* It asked about somebody, or wrote about the pod, since then; and it asks about nobody now. */
+/* kube-scheduler has called filter or refused the pod since then, and makes no calls now. */
 static bool queue_is_idle(const struct gang_core *core, const struct pod *pod, usec_t since)
 {
-    bool lives = core->asked_at >= since || pod->queue.early_rejections;
-    return lives && core->now - core->asked_at >= core->config.hold;
+    bool running = core->asked_at >= since || pod->queue.early_rejections;
+    return running && core->now - core->asked_at >= core->config.hold;
 }
 
 void early_rejection_asked(struct gang_core *core, struct pod *pod)
@@ -62,7 +63,7 @@ void early_rejection_asked(struct gang_core *core, struct pod *pod)
     early_rejection_end(core, pod);
 }
 
-/* ---- what becomes of them ---- */
+/* ---- beginning and end of an early rejection ---- */
 
 static void early_reject(struct gang_core *core, struct pod *pod)
 {
@@ -72,7 +73,7 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     pod->rejected_early = pod->missed = true;
     queue_early_rejections_over(pod);
     slot_release(core, pod->slot, REASON_REJECTED_EARLY);
-    if (pod->nominated) /* for all that is known it sleeps again */
+    if (pod->nominated) /* most likely unschedulable in kube-scheduler's queue again */
         pod_reject(core, pod, true);
     nominate(core, pod, NULL);
     timer_set(core, pod_timer(pod, TIMER_REJECTED_EARLY), core->now + gang_pause(core, gang));
@@ -101,7 +102,7 @@ void early_rejection_end(struct gang_core *core, struct pod *pod)
     gang_touch(core, pod->gang);
 }
 
-/* Its gang needs a plan, and this member its place in it. */
+/* The gang depends on its plan, and the member has a slot in it. */
 static bool is_planned(const struct pod *pod)
 {
     return pod->slot && !pod->held &&
@@ -112,10 +113,10 @@ void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct 
 {
     const struct gang_pod_facts *now = pod->facts;
     bool ours = old->nominated && str_eq(old->nominated, pod->nominated);
-    bool cleared = ours && !now->nominated, words = now->said != old->said;
-    if (!cleared && !words)
+    bool cleared = ours && !now->nominated, changed = now->said != old->said;
+    if (!cleared && !changed)
         return;
-    if (queue_wrote(pod)) /* this came of that call */
+    if (queue_wrote(pod)) /* the result of a filter call */
         return;
     if (!is_planned(pod) || now->node || !(cleared || now->said_alone))
         return;
@@ -127,13 +128,13 @@ void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct 
     }
 }
 
-/* ---- those that nobody asks about ---- */
+/* ---- members that filter is not called for ---- */
 
 static bool is_rejected_early(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
     if (!pod || !is_planned(pod) || pod->queue.wake_writes || gate_is_closed(pod))
-        return false; /* it may sleep, or not be in the queue yet */
+        return false; /* it may be unschedulable, or not queued yet */
     usec_t since = pod->queue.joined > slot->made ? pod->queue.joined : slot->made;
     usec_t wait = (pod->queue.early_rejections ? 1 : UNASKED_HOLDS) * core->config.hold;
     if (pod->sent && wait < pod_busy_time(pod))

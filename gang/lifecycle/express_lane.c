@@ -14,7 +14,7 @@
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
 
-/* Somebody whom kube-scheduler keeps room for there, and who has none reserved here. */
+/* kube-scheduler counts room on the node for a nominated pod that muster has no reservation for. */
 static bool has_nominated_room(const struct slot *slot)
 {
     list_for_each (pod, &slot->node->nominated, struct pod, in_nominated)
@@ -23,7 +23,7 @@ static bool has_nominated_room(const struct slot *slot)
     return false;
 }
 
-/* What is in doubt for now, until all members are there. */
+/* Doubts that end when all members exist. */
 static const char *early_doubt(const struct gang_core *core, const struct slot *slot)
 {
     struct pod *pod = slot->pod;
@@ -36,7 +36,7 @@ static const char *early_doubt(const struct gang_core *core, const struct slot *
     return NULL;
 }
 
-/* Somebody runs there whose rules are not all known. */
+/* A pod on the node has rules that muster cannot read. */
 static bool holds_invalid(const struct gang_core *core, const struct node *node)
 {
     if (!core->n_invalid)
@@ -55,9 +55,9 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
         return wrong;
     if (pod->pinned || pod->binding.refused_on)
         return "a member has been to bind before";
-    const char *twins = shared_hostname_doubt(core, pod);
-    if (twins)
-        return twins;
+    const char *shared_hostname = shared_hostname_doubt(core, pod);
+    if (shared_hostname)
+        return shared_hostname;
     if (pod->facts->inexact)
         return pod->facts->inexact;
     if (pod->facts->n_spreads)
@@ -77,8 +77,7 @@ static const char *slot_doubt(const struct gang_core *core, const struct slot *s
 const char *gang_parity_doubt(const struct gang_core *core, const struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
-        return parity_doubt(core,
-                            pod); /* of members of other namespaces each is asked, see below */
+        return parity_doubt(core, pod); /* slot_doubt() checks members of other namespaces */
     return NULL;
 }
 
@@ -90,7 +89,7 @@ static const char *gang_doubt(const struct gang_core *core, const struct gang *g
     return gang->state == GANG_PLANNED ? NULL : "a part of it is bound, or it has no plan";
 }
 
-/* What speaks against the lane whoever is still to come. */
+/* Doubts about the members that exist. */
 static const char *members_doubt(const struct gang_core *core, const struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
@@ -98,8 +97,8 @@ static const char *members_doubt(const struct gang_core *core, const struct gang
         if (doubt)
             return doubt;
     }
-    /* Last: this may look at many pods, and is asked each time a member comes to bind. */
-    int64_t left = SHUNS_AT_ONCE;
+    /* Last, because it may check many pods, each time a member comes to bind. */
+    int64_t left = COVERAGE_COST_MAX;
     list_for_each (slot, &gang->slots, struct slot, in_gang) {
         const char *doubt = slot->pod ? wide_anti_affinity_doubt(core, slot->pod, &left) : NULL;
         if (doubt)
@@ -130,11 +129,10 @@ const char *express_doubt(const struct gang_core *core, const struct gang *gang)
     return members_doubt(core, gang);
 }
 
-/* Where the rules here have turned out not to be kube-scheduler's, they refuse nothing any longer
- * than need be: it may not have heard of a Binding that nobody asked for, or have let the pod
- * through before it did. */
-static bool may_be_unheard(const struct gang_core *core, const struct node *node,
-                           const struct pod *pod)
+/* kube-scheduler may have filtered the pod before it saw an unasked Binding on the node. After a
+ * difference closed the lane, muster's own rules refuse pods only as long as this is possible. */
+static bool may_be_unseen(const struct gang_core *core, const struct node *node,
+                          const struct pod *pod)
 {
     usec_t doubted = parity_doubt_since(core, pod), busy = pod_busy_time(pod);
     return core->config.express && (!doubted || core->now - doubted < busy ||
@@ -143,6 +141,6 @@ static bool may_be_unheard(const struct gang_core *core, const struct node *node
 
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)
 {
-    return may_be_unheard(core, node, pod) && (ports_charged(node, pod->signature) ||
-                                               charged_anti_affinity_conflict(node, pod->facts));
+    return may_be_unseen(core, node, pod) && (ports_charged(node, pod->signature) ||
+                                              charged_anti_affinity_conflict(node, pod->facts));
 }

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * express_lane.h - gangs of which the first member at bind is enough (config.express).
+ * express_lane.h - commits a gang when its first member is at bind (config.express).
  *
- * kube-scheduler places members one after the other, each with a cycle of its own, though the plan
- * has a place for all of them. Where all that can be in the way of a member is in the facts, the
- * plan is as good as its answer: when one member has come through to bind, the Bindings of all are
- * sent, and kube-scheduler learns of the others as of any pod that is assigned. Whatever is in
- * doubt goes the normal way, member by member.
+ * kube-scheduler schedules members one by one, each in a cycle of its own, though the plan has a
+ * place for all of them. If muster's predicates cover everything that can rule out a node for a
+ * member, the plan is as good as kube-scheduler's result: when the first member is at bind, muster
+ * sends the Bindings of all, and kube-scheduler sees the others as any assigned pod. In case of
+ * doubt the gang takes the normal way, member by member.
  *
- * The licence is the model check (predicate_parity.c): the first difference that stands a second
- * look closes the lane for its namespace, and differences in several namespaces for all, until
- * muster is started again.
+ * Predicate parity (predicate_parity.c) guards this: the first confirmed difference closes the lane
+ * for its namespace, and differences in several namespaces close it for all, until muster restarts.
  *
- * What may be on its way at that moment: a pod of no gang that kube-scheduler has let through to a
- * node and that is not at bind yet. Its bind call comes here and is held against the ledger, and
- * against host ports and anti-affinity of those that were bound unasked: it is refused, and placed
- * elsewhere.
+ * At that moment kube-scheduler may have assumed an ungrouped pod whose bind call has not come
+ * yet. Its bind call is checked against the ledger, and against host ports and anti-affinity of
+ * members that were bound unasked. If it conflicts, it is refused, and kube-scheduler schedules it
+ * again.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_EXPRESS_LANE_H
 #define MUSTER_GANG_LIFECYCLE_EXPRESS_LANE_H
 
 #include "gang/cluster/lookup.h"
 
-/* Why the gang's first member at bind is not enough, in words; NULL: it is. */
+/* Why the gang may not commit with its first member at bind, as text; NULL: it may. */
 const char *express_doubt(const struct gang_core *core, const struct gang *gang);
-/* Nothing speaks against the lane but that members, or their bind calls, are still to come. */
+/* The gang may use the lane once all its members exist and one is at bind. */
 bool goes_express(const struct gang_core *core, const struct gang *gang);
-/* What the model check has against the lane for the gang; NULL: nothing. */
+/* Why predicate parity closes the lane for the gang; NULL: it does not. */
 const char *gang_parity_doubt(const struct gang_core *core, const struct gang *gang);
-/* A Binding that kube-scheduler did not ask for has put somebody there whom the pod collides with
- * otherwise than by room. */
+/* The pod conflicts, by host port or anti-affinity, with a pod that kube-scheduler may not have
+ * seen on the node. */
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod);
 
 #endif

@@ -13,14 +13,14 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
 
-/* A gang is shown to an autoscaler when room was all it lacked for so long, */
+/* A gang is shown to an autoscaler when it has lacked only room for this long, */
 #define SHOW_AFTER (10 * USEC_PER_SEC)
-/* as long as fewer pods than that wait in sight: each costs kube-scheduler its tries. Namespaces
- * share that; a gang of each is shown in any case. */
-#define SHOWN_MOST 512
+/* as long as fewer pending pods than this are ungated: each costs kube-scheduler its tries.
+ * Namespaces share the limit; one gang of each is shown in any case. */
+#define SHOWN_MAX  512
 #define SHOW_AGAIN USEC_PER_SEC
 
-/* Hope may be vain, and the gate is lifted for good: it waits until the members are there. */
+/* Expected members may never come, and removing a gate is final: it waits for all members. */
 bool gate_opens(const struct gang_core *core, const struct pod *pod)
 {
     const struct gang *gang = pod->gang;
@@ -31,7 +31,7 @@ bool gate_opens(const struct gang_core *core, const struct pod *pod)
     return passes_singly(gang) || gang->shown || (pod->slot && !gang->expecting);
 }
 
-/* The nomination too when it is asked for again: nobody knows how far the first try came. */
+/* A repeated write includes the nomination: the first one may have been lost. */
 static void lift(struct gang_core *core, struct pod *pod)
 {
     bool steered = pod->slot && core->config.steering != GANG_STEER_NEVER;
@@ -47,8 +47,8 @@ static void lift(struct gang_core *core, struct pod *pod)
     gate_asked(core, pod);
 }
 
-/* `due`: its timer has fired. Between asking and being seen the timer runs. */
-static void look(struct gang_core *core, struct pod *pod, bool due)
+/* `due`: TIMER_GATE has fired. It runs from the write until the watch shows it. */
+static void check_gate(struct gang_core *core, struct pod *pod, bool due)
 {
     bool timed = pod_timer(pod, TIMER_GATE)->node.pos;
     if (!gate_is_closed(pod))
@@ -68,39 +68,39 @@ void gates_of_ungrouped(struct gang_core *core)
 {
     struct pod *pod;
     while ((pod = ungrouped_take(core)) != NULL)
-        look(core, pod, /* due= */ false);
+        check_gate(core, pod, /* due= */ false);
 }
 
 void gate_timer_fired(struct gang_core *core, struct pod *pod)
 {
-    if (pod->facts->gated && pod->node) { /* the watch is late; its Binding may still be refused */
+    if (pod->facts->gated && pod->node) { /* the watch lags; the Binding may still be refused */
         gate_asked(core, pod);
-    } else if (pod->gang) { /* when the step is over: its place may go in this one */
+    } else if (pod->gang) { /* at the end of the step: the member may lose its slot in it */
         triggered(core, pod->gang, TRIGGER_LOOK_AGAIN);
         gang_touch(core, pod->gang);
     } else if (core->synced && !core->stopping) {
-        look(core, pod, /* due= */ true);
+        check_gate(core, pod, /* due= */ true);
     }
 }
 
-/* Members that came since the others were told learn why they wait, too. */
+/* Members that came after the others got their reason get it too. */
 void gates_of(struct gang_core *core, struct gang *gang)
 {
-    bool untold = false;
+    bool unreported = false;
     if (!gang->root->t.closed || core->stopping)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
-        look(core, pod, /* due= */ false);
-        untold |= gate_is_closed(pod) && !pod->lifts && pod->emitted_reason == REASON_NONE;
+        check_gate(core, pod, /* due= */ false);
+        unreported |= gate_is_closed(pod) && !pod->lifts && pod->emitted_reason == REASON_NONE;
     }
-    if (untold && !gang_has_plan(gang) && gang->reason.text[0] &&
+    if (unreported && !gang_has_plan(gang) && gang->reason.text[0] &&
         !gang->timers[TIMER_NOTICE].node.pos)
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
 /* ---- for an autoscaler ---- */
 
-/* What more nodes could help against. */
+/* More nodes could help. */
 static bool is_room(enum gang_reason_code code)
 {
     return code == REASON_NOT_ENOUGH_RESOURCES || code == REASON_NO_MATCHING_NODE ||
@@ -122,25 +122,26 @@ void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code
 }
 
 /* Pods that wait without a gate, all and by namespace. */
-struct sight {
-    int seen;
+struct visible_pods {
+    int visible;
     struct map by_ns; /* namespace -> pods + 1, of those that have gated gangs too */
 };
 
-static int seen_of(const struct sight *s, const struct gang *gang)
+static int visible_of(const struct visible_pods *s, const struct gang *gang)
 {
     uintptr_t n = (uintptr_t)map_get(&s->by_ns, gang->head->ref.ns);
     return n ? (int)n - 1 : 0;
 }
 
-static void see(struct sight *s, const struct gang *gang, int pods)
+static void add_visible(struct visible_pods *s, const struct gang *gang, int pods)
 {
-    s->seen += pods;
-    map_set(&s->by_ns, gang->head->ref.ns, (void *)((uintptr_t)(seen_of(s, gang) + pods) + 1));
+    s->visible += pods;
+    map_set(&s->by_ns, gang->head->ref.ns, (void *)((uintptr_t)(visible_of(s, gang) + pods) + 1));
 }
 
-/* Those that wait for room behind a gate, in their order. */
-static struct gang **behind_gates(const struct gang_core *core, size_t *ret_n, struct sight *s)
+/* Gated gangs that wait for room, in the order of gangs. */
+static struct gang **gated_gangs(const struct gang_core *core, size_t *ret_n,
+                                 struct visible_pods *s)
 {
     struct gang **list = xcalloc(core->n_gangs + 1, sizeof *list);
     size_t n = 0;
@@ -150,32 +151,33 @@ static struct gang **behind_gates(const struct gang_core *core, size_t *ret_n, s
             continue;
         if (gang->short_since && t->closed && !gang->shown)
             list[n++] = gang;
-        see(s, gang,
-            gang->shown || t->closed > t->plannable ? t->plannable : t->plannable - t->closed);
+        add_visible(s, gang,
+                    gang->shown || t->closed > t->plannable ? t->plannable
+                                                            : t->plannable - t->closed);
     }
     qsort(list, n, sizeof *list, by_order);
     *ret_n = n;
     return list;
 }
 
-/* A namespace without a pod in sight has its first gang shown; else up to its share. */
-static bool may_show(const struct sight *s, const struct gang *gang, int share)
+/* A namespace without visible pods may show one gang; the others show pods up to their share. */
+static bool may_show(const struct visible_pods *s, const struct gang *gang, int share)
 {
-    int own = seen_of(s, gang);
-    return own == 0 || (s->seen < SHOWN_MOST && own < share);
+    int own = visible_of(s, gang);
+    return own == 0 || (s->visible < SHOWN_MAX && own < share);
 }
 
-/* In their order, so that the autoscaler makes room for those that come first; what the shares
- * leave is anybody's. */
+/* In the order of gangs, so that the autoscaler adds nodes for the first ones; a second round uses
+ * what the shares leave. */
 void gates_show(struct gang_core *core)
 {
     size_t n;
     if (!core->synced || core->stopping)
         return;
-    struct sight s = {.by_ns = MAP_INIT};
-    cleanup_free struct gang **list = behind_gates(core, &n, &s);
+    struct visible_pods s = {.by_ns = MAP_INIT};
+    cleanup_free struct gang **list = gated_gangs(core, &n, &s);
     size_t namespaces = map_count(&s.by_ns);
-    const int shares[] = {SHOWN_MOST / (int)(namespaces ? namespaces : 1), SHOWN_MOST};
+    const int shares[] = {SHOWN_MAX / (int)(namespaces ? namespaces : 1), SHOWN_MAX};
     for (size_t i = 0; i < ARRAY_SIZE(shares) * n; i++) {
         struct gang *gang = list[i % n];
         if (gang->shown || core->now - gang->short_since < SHOW_AFTER ||
@@ -183,7 +185,7 @@ void gates_show(struct gang_core *core)
             continue;
         gang->shown = true;
         gang_touch(core, gang);
-        see(&s, gang, gang->root->t.plannable);
+        add_visible(&s, gang, gang->root->t.plannable);
     }
     map_done(&s.by_ns);
     if (n)

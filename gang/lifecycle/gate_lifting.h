@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gate_lifting.h - muster's own scheduling gate on pods (GANG_GATE): when it is lifted.
+ * gate_lifting.h - when muster removes its own scheduling gate (GANG_GATE) from pods.
  *
- * A pod with a gate does not exist for kube-scheduler, so a backlog of gangs costs it nothing. A
- * gate can be set when a pod is created only, so lifting it is for good: a member whose plan is
- * undone later is rejected like any other. It is lifted
- *   - when the member has a place in a plan, with its nomination;
- *   - when the gang is placed: later members pass one by one;
- *   - from pods that muster plans nothing for: those of no PodGroup, of other schedulers;
- *   - from gangs that lack room, if an autoscaler is to see them, so many at a time;
- *   - from all, when gates are off.
- * Whoever keeps it is told why, see emit_member_reasons(). What was asked for is asked for again
- * until the watch shows it, so nothing has to be remembered over a death.
+ * kube-scheduler does not try a gated pod, so a backlog of gangs costs it nothing. A gate can be
+ * set only when a pod is created, so removing it is final: a member that loses its slot later is
+ * refused by filter like any other. The gate is removed
+ *   - when the member gets a slot, together with its nomination;
+ *   - when the gang is placed: extras are scheduled one by one;
+ *   - from pods that muster does not plan: those without a PodGroup, and of other schedulers;
+ *   - from gangs that lack room, so that an autoscaler sees them, a bounded number at a time;
+ *   - from all pods, when gates are off.
+ * Pods that keep the gate get a condition with the reason, see emit_member_reasons(). muster
+ * repeats the write until the watch shows it, so a restart needs no saved state.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_GATE_LIFTING_H
 #define MUSTER_GANG_LIFECYCLE_GATE_LIFTING_H
 
 #include "gang/cluster/lookup.h"
 
-/* The pod need not (or must not) keep the gate any longer. */
+/* The pod's gate is to be removed. */
 bool gate_opens(const struct gang_core *core, const struct pod *pod);
-/* Pods of no gang: lifts their gates, or sees to it that they are told why not. Only when a step
- * has taken all facts: a later one may make the pod a member. */
+/* Ungrouped pods: removes their gates, or has the reason reported. Call it only when the step has
+ * taken all facts: a later one may make the pod a member. */
 void gates_of_ungrouped(struct gang_core *core);
-/* The same for the members of a gang about which something changed; after gang_count(). */
+/* The same for the members of a gang that changed; after gang_count(). */
 void gates_of(struct gang_core *core, struct gang *gang);
 void gate_timer_fired(struct gang_core *core, struct pod *pod);
-/* What the gang could not be planned for; REASON_NONE: nothing any more. */
+/* Notes why the gang could not be planned; REASON_NONE: it was. */
 void gates_note(struct gang_core *core, struct gang *gang, enum gang_reason_code code);
+/* Ungates gangs that lack room, so that an autoscaler sees their members. */
 void gates_show(struct gang_core *core);
 
 #endif

@@ -6,16 +6,16 @@
 #include "gang/cluster/timers.h"
 #include "gang/podgroup/earmark.h"
 
-/* An unfinished commit goes before all others for so long. Longer would be of use to whoever sees
- * to it that his are never finished. */
+/* How long an unfinished commit comes first. A longer time would reward tenants whose commits never
+ * finish. */
 #define FIRST_LIMIT (300 * USEC_PER_SEC)
-/* For so long after the start Bindings of an earlier life may still arrive. */
-#define EARLIER_LIFE (90 * USEC_PER_SEC)
+/* How long after a start Bindings from before it may still take effect. */
+#define RESTART_WINDOW (90 * USEC_PER_SEC)
 
 void partial_commit_begin(struct gang_core *core, struct gang *gang, usec_t since)
 {
     if (gang->partial_since)
-        return; /* the rest of one that began before */
+        return; /* completes an earlier commit */
     gang->partial_since = since > 0 ? since : 1;
     gang->partial_first = core->now < since + FIRST_LIMIT;
     if (gang->partial_first)
@@ -24,7 +24,6 @@ void partial_commit_begin(struct gang_core *core, struct gang *gang, usec_t sinc
     gang_touch(core, gang);
 }
 
-/* It is whole, or nothing of it is bound. */
 void partial_commit_end(struct gang_core *core, struct gang *gang)
 {
     if (!gang->partial_since)
@@ -42,15 +41,14 @@ void partial_commit_first_over(struct gang_core *core, struct gang *gang)
 }
 
 /*
- * Bound members of a gang that is not whole: an earlier life of muster may have died in its commit.
- * Its Bindings are marked, and the condition says when each was done. Whoever may write annotations
- * can forge the mark: only pods that were bound within FIRST_LIMIT of a start of muster are looked
- * at, and all it is good for is the first place until then.
+ * Bindings of a commit carry a mark, and the pod's condition has the time of each. Anyone who may
+ * write annotations can forge the mark, so only pods that were bound within FIRST_LIMIT of a start
+ * of muster count, and the mark gains no more than the first place until then.
  */
 void partial_commit_find(struct gang_core *core, struct gang *gang)
 {
     usec_t age = FIRST_LIMIT;
-    if (gang->partial_since || core->now - core->synced_at > EARLIER_LIFE)
+    if (gang->partial_since || core->now - core->synced_at > RESTART_WINDOW)
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (pod->facts->committed && !pod->binding.commit && pod->facts->bound_at &&

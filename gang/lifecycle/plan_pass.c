@@ -16,7 +16,7 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_state.h"
 
-/* The gang waits, and why; takes the text and, which may be NULL, what would help. */
+/* Sets why the gang waits. Takes the text and the help text, which may be NULL. */
 static void explain(struct gang_core *core, struct gang *gang, enum gang_reason_code code,
                     char *text, char *help)
 {
@@ -42,7 +42,7 @@ static void announce(struct gang_core *core, struct gang *gang)
     core->stats.plans_made++;
     gates_note(core, gang, REASON_NONE);
     early_rejection_watch(core, gang);
-    if (gang->state == GANG_COMMITTING) { /* of the part that was refused; the rest goes on */
+    if (gang->state == GANG_COMMITTING) { /* a plan for refused members; the commit goes on */
         gang_touch(core, gang);
         steer_placed(core, gang);
         return;
@@ -61,13 +61,13 @@ static void announce(struct gang_core *core, struct gang *gang)
     steer_placed(core, gang);
 }
 
-/* The minimum and, where both are short and it says more, the members' shortage too. */
+/* Reports the members' shortage, and minResources where they exceed what the members need. */
 static void explain_failure(struct gang_core *core, struct gang *gang, const struct outcome *o)
 {
     const struct shortage *s = &o->shortage;
     const struct min_short *below = &o->below;
     if (gang->state == GANG_BACKED_OFF || gang->state == GANG_COMMITTING || !o->code)
-        return; /* said already */
+        return; /* another reason is set */
     cleanup_free char *min =
         below->group ? reason_min_resources(below->group, below->min, below->room) : NULL;
     if (!s->culprit) {
@@ -101,7 +101,7 @@ static void attempt(struct gang_core *core, struct gang *gang)
         announce_failure(core, gang, &o);
 }
 
-/* What another gang has just found out goes for it too: nothing is tried. */
+/* The shortage cache shows that planning would fail again: the gang is not tried. */
 static bool waits_still(struct gang_core *core, struct gang *gang)
 {
     if (!plan_still_fails(core, gang))
@@ -110,14 +110,14 @@ static bool waits_still(struct gang_core *core, struct gang *gang)
     return true;
 }
 
-/* With strict order nothing goes ahead of the first gang that waits. */
+/* With strict order no gang passes the first one that waits. */
 static bool is_behind(struct gang_core *core, struct gang *gang)
 {
     if (!core->config.strict_order || !gang_respects_earmark(core, gang) || gang->n_slots)
         return false;
     plan_not_due(core, gang, /* had_room= */ false);
     gates_note(core, gang, REASON_BEHIND);
-    if (gang->state == GANG_PLANNED) /* it has lost the places it had */
+    if (gang->state == GANG_PLANNED) /* it has lost its slots */
         gang_enter(core, gang, gang_without_plan(gang));
     if (gang->state != GANG_BACKED_OFF && !gang->expecting)
         explain(core, gang, REASON_BEHIND, reason_behind(gang), NULL);
@@ -125,8 +125,8 @@ static bool is_behind(struct gang_core *core, struct gang *gang)
 }
 
 /*
- * A step ends with the gang that exceeds its work. However many gangs are due, and whatever their
- * rules cost, a call waits for the work of one step and one gang.
+ * Planning in a step ends with the gang that exceeds config.plan_work. However many gangs are due
+ * and whatever their rules cost, a call waits for the work of one step and one gang at most.
  */
 void plan_pass(struct gang_core *core)
 {

@@ -52,7 +52,7 @@ void pod_remove(struct gang_core *core, struct pod *pod)
     pod_free(core, pod);
 }
 
-/* What the facts say about where the pod runs goes into the ledger. */
+/* Brings the ledger in line with the node in the pod's facts. */
 static void settle_charge(struct gang_core *core, struct pod *pod)
 {
     const char *on = pod->facts->node;
@@ -74,10 +74,10 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
             timer_stop(core, pod_timer(pod, TIMER_RETRY));
         node_recheck_slots(core, node);
     } else if (pod->slot && !pod_plannable(core, pod)) {
-        lose_slot(core, pod); /* deleted or gated on its way */
+        lose_slot(core, pod); /* deleted or gated after it was planned */
     }
     if (as_asked && !pod_is_finished(pod) && pod->gang && pod->gang->state == GANG_COMMITTING)
-        return; /* answered when the commit is over, see bound() */
+        return; /* answered at the end of the commit, see bound() */
     if (pod->call && (on || !pod_counts(pod)))
         reply_bind(core, pod,
                    as_asked ? ""
@@ -86,8 +86,8 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
 }
 
 /*
- * An event without a nomination may be older than our own write of one. It is not where the watch
- * has shown that nomination before, and nothing was written since: kube-scheduler has cleared it.
+ * An event without a nomination may be older than muster's write of one. If the watch has shown
+ * that nomination already and muster has written none since, kube-scheduler has cleared it.
  */
 static bool nomination_is_over(const struct pod *pod, const struct gang_pod_facts *old)
 {
@@ -95,14 +95,15 @@ static bool nomination_is_over(const struct pod *pod, const struct gang_pod_fact
            list_empty(&pod->wake.in_woken);
 }
 
-/* Nothing but room is between it and a node. */
-static bool for_itself(const struct pod *pod)
+/* The pod is unbound and belongs to no gang: it needs only room. */
+static bool is_ungrouped_pending(const struct pod *pod)
 {
     return !pod->gang && !pod->node && !pod_unlinked(pod->facts);
 }
 
-/* What the new facts say of a member beside the old. */
-static enum gang_trigger news(const struct gang_pod_facts *old, const struct gang_pod_facts *now)
+/* What has changed between a member's old and new facts. */
+static enum gang_trigger trigger_of(const struct gang_pod_facts *old,
+                                    const struct gang_pod_facts *now)
 {
     if (now->phase == PHASE_FAILED && old->phase != PHASE_FAILED)
         return TRIGGER_MEMBER_LOST;
@@ -116,7 +117,7 @@ static enum gang_trigger news(const struct gang_pod_facts *old, const struct gan
 static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_facts *facts)
 {
     if (pod->gang)
-        triggered(core, pod->gang, news(pod->facts, facts));
+        triggered(core, pod->gang, trigger_of(pod->facts, facts));
     struct gang_pod_facts *old = pod_set_facts(core, pod, facts);
     if (!gang_ref_equal(&old->group, &facts->group)) {
         lose_slot(core, pod);
@@ -132,9 +133,9 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     rule_labels_add(core, facts);
     rule_labels_remove(core, old);
     if (pod->node)
-        node_pods_changed(core, pod->node); /* its labels, or that it is being deleted */
+        node_pods_changed(core, pod->node); /* labels or deletionTimestamp may have changed */
     if (pod->node && !gang_kvs_equal(&old->labels, &facts->labels))
-        node_changed(core, pod->node); /* rules between pods may say something else now */
+        node_changed(core, pod->node); /* rules between pods may have other results now */
     if (pod->slot)
         node_pods_changed(core, pod->slot->node);
     if (facts->node || (facts->nominated && str_eq(facts->nominated, pod->nominated)))
@@ -153,7 +154,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
     set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
     if (!str_eq(old->awaits_group, facts->awaits_group))
-        pod_reason_emitted(pod, REASON_NONE); /* of another sentence */
+        pod_reason_emitted(pod, REASON_NONE); /* the text is another one now */
     gang_pod_facts_free(old);
 }
 
@@ -175,33 +176,33 @@ void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts)
     }
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
-        if (other) /* deleted and made again; the watch skipped the middle */
+        if (other) /* deleted and created again; the watch skipped the deletion */
             on_pod_gone(core, other);
         pod = pod_new(core, facts);
-        /* before us, maybe by another life of ours */
+        /* refused before muster started, possibly by muster itself */
         pod_reject(core, pod, facts->unschedulable && pod_is_ours(core, pod));
         settle_charge(core, pod);
         if (!core->synced && !pod->node)
             filter_result_inherited(core, pod);
         if (pod->queue.rejected && !pod->gang && !pod->node && !core->synced)
-            block_pod(core, pod); /* what kept it out then may be gone */
+            block_pod(core, pod); /* the reservation that it was refused for may be gone */
     } else {
         bool could = pod_plannable(core, pod), was_there = pod->node || pod_is_finished(pod);
-        bool was_single = for_itself(pod);
+        bool was_single = is_ungrouped_pending(pod);
         pod_update(core, pod, facts);
         settle_charge(core, pod);
         if (pod->gang &&
             (could != pod_plannable(core, pod) || was_there != (pod->node || pod_is_finished(pod))))
             gang_plan_again(pod->gang);
-        if (pod->queue.rejected && !was_single && for_itself(pod))
-            block_pod(core, pod); /* kept out for the gang it was to be a member of */
+        if (pod->queue.rejected && !was_single && is_ungrouped_pending(pod))
+            block_pod(core, pod); /* refused while it was linked to a gang */
     }
     if (pod->gang)
         gang_touch(core, pod->gang);
     gate_touch(core, pod);
 }
 
-/* kube-scheduler asks about no pod that has a node or has ended. */
+/* kube-scheduler does not filter pods that have a node or have finished. */
 static bool may_learn(const struct gang_core *core, const struct gang_pod_facts *facts)
 {
     return core->n_unseen < UNSEEN_MAX && !facts->node && facts->phase == PHASE_PENDING &&

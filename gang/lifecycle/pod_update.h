@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pod_update.h - what the watch, or a call, shows of a pod: in which order that reaches the ledger,
- * its PodGroup, and what waits for it.
+ * pod_update.h - takes new facts of a pod, from the watch or a filter call, and updates its
+ * PodGroup, the ledger and what waits for the pod, in an order that keeps them consistent.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_POD_UPDATE_H
 #define MUSTER_GANG_LIFECYCLE_POD_UPDATE_H
@@ -10,8 +10,8 @@
 
 void on_pod_set(struct gang_core *core, struct gang_pod_facts *facts);
 void on_pod_gone(struct gang_core *core, struct pod *pod);
-/* A pod that filter brought before the watch did; takes the facts. NULL: there are too many such
- * pods, or it is none that kube-scheduler would ask about. */
+/* Adds a pod that filter shows before the watch does; takes the facts. NULL: there are too many
+ * such pods, or kube-scheduler would not filter such a pod. */
 struct pod *pod_learn(struct gang_core *core, struct gang_pod_facts *facts);
 void pod_remove(struct gang_core *core, struct pod *pod);
 

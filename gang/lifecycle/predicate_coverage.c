@@ -5,17 +5,18 @@
 #include "gang/cluster/lookup.h"
 #include "gang/inter_pod_rules.h"
 
-/* On a node, at bind, or on its way. */
-static bool is_somewhere(const struct gang_core *core, const struct pod *pod)
+/* The pod is on a node, at bind, or let through by filter. */
+static bool may_occupy_node(const struct gang_core *core, const struct pod *pod)
 {
     return pod->node || pod->call || filter_result_is_open(core, pod);
 }
 
-static const char shunned[] = "anti-affinity of another pod that is not over hosts";
+static const char conflict_text[] = "anti-affinity of another pod that is not over hosts";
 
-static const char unlooked[] = "anti-affinity that is not over hosts, of too many pods to look at";
+static const char unchecked_text[] =
+    "anti-affinity that is not over hosts, of too many pods to look at";
 
-static int64_t shuns_cost(const struct gang_pod_facts *f)
+static int64_t rule_cost(const struct gang_pod_facts *f)
 {
     size_t n = 1;
     for (size_t i = 0; i < f->n_wide_anti_affinity; i++) {
@@ -26,8 +27,8 @@ static int64_t shuns_cost(const struct gang_pod_facts *f)
     return (int64_t)n;
 }
 
-/* Of those that came to core->marks.shunning after the first `*since`, which goes up to who shuns
- * it, or to where `*left` is used up. */
+/* Checks pods in core->marks.wide_anti_affinity with a number above *since, until one conflicts or
+ * *left is used up; *since becomes the last one that does not conflict. */
 static bool has_wide_anti_affinity_conflict(const struct gang_core *core, const struct pod *pod,
                                             uint64_t *since, int64_t *left)
 {
@@ -38,8 +39,8 @@ static bool has_wide_anti_affinity_conflict(const struct gang_core *core, const 
     l = l->next;
     for (; l != &core->marks.wide_anti_affinity && *left > 0; l = l->next) {
         const struct pod *other = CONTAINER_OF(l, struct pod, in_wide_anti_affinity);
-        *left -= shuns_cost(other->facts);
-        if (other != pod && is_somewhere(core, other) &&
+        *left -= rule_cost(other->facts);
+        if (other != pod && may_occupy_node(core, other) &&
             gang_wide_anti_affinity_forbids(other->facts, pod->facts))
             return true;
         *since = other->wide_anti_affinity_seq;
@@ -52,8 +53,9 @@ static bool has_wide_anti_affinity_conflict(const struct gang_core *core, const 
 const char *wide_anti_affinity_doubt(const struct gang_core *core, struct pod *pod, int64_t *left)
 {
     if (has_wide_anti_affinity_conflict(core, pod, &pod->wide_anti_affinity_checked, left))
-        return shunned;
-    return pod->wide_anti_affinity_checked < core->marks.wide_anti_affinity_last ? unlooked : NULL;
+        return conflict_text;
+    return pod->wide_anti_affinity_checked < core->marks.wide_anti_affinity_last ? unchecked_text
+                                                                                 : NULL;
 }
 
 void wide_anti_affinity_recheck(struct pod *pod)
@@ -77,16 +79,16 @@ static const char *own_doubt(const struct gang_core *core, const struct pod *pod
 
 bool predicates_cover(const struct gang_core *core, struct pod *pod, int64_t *cost)
 {
-    int64_t left = SHUNS_AT_ONCE;
+    int64_t left = COVERAGE_COST_MAX;
     bool covers = !own_doubt(core, pod) && !wide_anti_affinity_doubt(core, pod, &left);
-    *cost = SHUNS_AT_ONCE - left;
+    *cost = COVERAGE_COST_MAX - left;
     return covers;
 }
 
 const char *pod_beyond_predicates(const struct gang_core *core, const struct pod *pod)
 {
     uint64_t since = pod->wide_anti_affinity_checked;
-    int64_t left = SHUNS_AT_ONCE;
+    int64_t left = COVERAGE_COST_MAX;
     const char *own = own_doubt(core, pod);
-    return own || !has_wide_anti_affinity_conflict(core, pod, &since, &left) ? own : shunned;
+    return own || !has_wide_anti_affinity_conflict(core, pod, &since, &left) ? own : conflict_text;
 }

@@ -14,30 +14,30 @@
 #include "gang/lifecycle/predicate_coverage.h"
 #include "gang/messages/status_and_events.h"
 
-/* Between the two looks, and from the last change of the node to the first of them. */
-#define LOOK_AGAIN USEC_PER_SEC
-/* What ended our watches may have ended kube-scheduler's, whose pauses double too: it may be behind
- * for twice as long again, and no longer than the longest pause of client-go, with its jitter. */
-#define ITS_TIMES   2
-#define ITS_LONGEST (60 * USEC_PER_SEC)
-/* Nodes that are looked at in a millisecond, and at once: a hundredth of the core's time. Half of
- * what may be at once is left to others. */
-#define LOOKS_PER_MSEC 100
-#define LOOKS_MAX      200000
-/* So many requirements of selectors take as long as one. */
-#define SHUNS_PER_LOOK 8
-/* Where a rule is missing, many nodes differ for many signatures: a few of each are enough, and
- * those not seen for so long make place. */
-#define SUSPECTS_OF_SHAPE 8
-#define SUSPECT_LIMIT     (60 * USEC_PER_SEC)
-/* In so many namespaces a difference is no oddity of one tenant's. */
+/* The time between the two comparisons, and from the last change of the node to the first. */
+#define CONFIRM_AFTER USEC_PER_SEC
+/* What ended muster's watches may have ended kube-scheduler's, whose retry pauses double too. It
+ * may lag for twice as long as muster did, at most for client-go's longest pause with jitter. */
+#define KUBE_LAG_FACTOR 2
+#define KUBE_LAG_MAX    (60 * USEC_PER_SEC)
+/* How many nodes may be compared per millisecond and at once: 1 % of the core thread's time. One
+ * namespace may use half of what is allowed at once. */
+#define NODES_PER_MSEC 100
+#define NODES_MAX      200000
+/* This many requirements of selectors take as long as one node. */
+#define RULES_PER_NODE 8
+/* If a rule is missing, many nodes differ for many signatures: a few suspects of each are enough,
+ * and those not seen for SUSPECT_LIMIT are replaced. */
+#define SUSPECTS_PER_SIGNATURE 8
+#define SUSPECT_LIMIT          (60 * USEC_PER_SEC)
+/* In this many namespaces, a difference is not caused by one tenant's pods. */
 #define CLOSING_NAMESPACES 3
-/* Namespaces with differences that are told apart; with so many the lane is closed for all. */
+/* Namespaces whose differences are recorded; if there are more, the lane is closed for all. */
 #define DIFFERENCES_MAX 64
 
-/* ---- what may be under way ---- */
+/* ---- pods that may be assumed ---- */
 
-/* The oldest are first, and go when their time is over. */
+/* Filter results are sorted by age; those that are no longer open are removed. */
 static bool any_filter_result(struct gang_core *core)
 {
     list_for_each_safe (pod, &core->filter_results, struct pod, in_filter_results) {
@@ -48,24 +48,24 @@ static bool any_filter_result(struct gang_core *core)
     return false;
 }
 
-/* ---- what the rules say ---- */
+/* ---- muster's predicates ---- */
 
 struct spread_sums {
     int64_t least, hosts;
 };
 
-struct node_scan {
+struct comparison {
     struct gang_core *core;
     const struct pod *pod;
     uint64_t key, owner;      /* of suspects */
     struct spread_sums *sums; /* by spread of the pod */
-    bool open;                /* a pod may be assumed somewhere, and is not at bind yet */
+    bool open;                /* a pod may be assumed on some node, and is not at bind yet */
 };
 
 enum answer { OPEN, YES, NO };
 
-/* Somebody is charged there whom the watch has not shown there: a Binding is under way. */
-static bool is_unsure(const struct node *node)
+/* A pod is charged to the node that the watch does not show there yet: its Binding is open. */
+static bool has_open_binding(const struct node *node)
 {
     list_for_each (pod, &node->pods, struct pod, in_node)
         if (!pod->facts->node)
@@ -73,30 +73,30 @@ static bool is_unsure(const struct node *node)
     return false;
 }
 
-static void sum_spreads(struct node_scan *l)
+static void sum_spreads(struct comparison *c)
 {
-    const struct gang_pod_facts *who = l->pod->facts;
-    l->sums = xcalloc(who->n_spreads, sizeof *l->sums);
-    for (size_t i = 0; i < who->n_spreads; i++) {
-        l->sums[i].least = INT64_MAX;
-        for (size_t id = 0; id < l->core->n_ids; id++) {
-            const struct node *node = l->core->by_id[id];
-            int64_t n = node ? charged_spread_count(node, who, &who->spreads[i]) : -1;
-            l->open |= n >= 0 && is_unsure(node); /* who is elsewhere matters too */
-            l->sums[i].hosts += n >= 0;
-            if (n >= 0 && n < l->sums[i].least)
-                l->sums[i].least = n;
+    const struct gang_pod_facts *facts = c->pod->facts;
+    c->sums = xcalloc(facts->n_spreads, sizeof *c->sums);
+    for (size_t i = 0; i < facts->n_spreads; i++) {
+        c->sums[i].least = INT64_MAX;
+        for (size_t id = 0; id < c->core->n_ids; id++) {
+            const struct node *node = c->core->by_id[id];
+            int64_t n = node ? charged_spread_count(node, facts, &facts->spreads[i]) : -1;
+            c->open |= n >= 0 && has_open_binding(node); /* pods on other nodes count too */
+            c->sums[i].hosts += n >= 0;
+            if (n >= 0 && n < c->sums[i].least)
+                c->sums[i].least = n;
         }
     }
 }
 
-static bool spreads_allow(const struct node_scan *l, const struct node *node)
+static bool spreads_allow(const struct comparison *c, const struct node *node)
 {
-    const struct gang_pod_facts *who = l->pod->facts;
-    for (size_t i = 0; i < who->n_spreads; i++) {
-        int64_t here = charged_spread_count(node, who, &who->spreads[i]);
-        if (here < 0 ||
-            !gang_spread_allows(&who->spreads[i], who, here, l->sums[i].least, l->sums[i].hosts))
+    const struct gang_pod_facts *facts = c->pod->facts;
+    for (size_t i = 0; i < facts->n_spreads; i++) {
+        int64_t here = charged_spread_count(node, facts, &facts->spreads[i]);
+        if (here < 0 || !gang_spread_allows(&facts->spreads[i], facts, here, c->sums[i].least,
+                                            c->sums[i].hosts))
             return false;
     }
     return true;
@@ -113,49 +113,49 @@ static bool fits_charged(const struct node *node, const struct signature *signat
     return true;
 }
 
-/* Somebody may be there whom nothing is charged for yet. */
-static bool is_open(const struct node_scan *l, const struct node *node)
+/* A pod that is not charged yet may occupy the node. */
+static bool may_have_unseen_pod(const struct comparison *c, const struct node *node)
 {
-    if (l->open || node->n_slots || is_unsure(node))
+    if (c->open || node->n_slots || has_open_binding(node))
         return true;
     list_for_each (pod, &node->nominated, struct pod, in_nominated)
-        if (pod != l->pod)
+        if (pod != c->pod)
             return true;
     return false;
 }
 
-static enum answer judge(const struct node_scan *l, const struct node *node,
-                         enum gang_predicate *why)
+static enum answer apply_rules(const struct comparison *c, const struct node *node,
+                               enum gang_predicate *why)
 {
-    const struct gang_pod_facts *who = l->pod->facts;
-    *why = gang_node_predicate(who, node->facts);
+    const struct gang_pod_facts *facts = c->pod->facts;
+    *why = gang_node_predicate(facts, node->facts);
     if (*why)
         return NO;
-    if (!fits_charged(node, l->pod->signature))
+    if (!fits_charged(node, c->pod->signature))
         *why = PREDICATE_RESOURCES;
-    else if (ports_charged(node, l->pod->signature))
+    else if (ports_charged(node, c->pod->signature))
         *why = PREDICATE_PORTS;
-    else if (charged_anti_affinity_conflict(node, who))
+    else if (charged_anti_affinity_conflict(node, facts))
         *why = PREDICATE_APART;
     if (*why)
-        return is_unsure(node) ? OPEN : NO;
-    if (is_open(l, node) || (who->n_spreads && l->core->n_slots))
+        return has_open_binding(node) ? OPEN : NO;
+    if (may_have_unseen_pod(c, node) || (facts->n_spreads && c->core->n_slots))
         return OPEN;
-    *why = spreads_allow(l, node) ? PREDICATE_NONE : PREDICATE_SPREAD;
+    *why = spreads_allow(c, node) ? PREDICATE_NONE : PREDICATE_SPREAD;
     return *why ? NO : YES;
 }
 
 /* ---- differences ---- */
 
-/* When something that the rules look at has changed there last. */
-static usec_t touched_at(const struct node_scan *l, const struct node *node)
+/* The last change on the node of something that the rules use. */
+static usec_t touched_at(const struct comparison *c, const struct node *node)
 {
-    return l->pod->facts->n_spreads ? l->core->marks.touched_at : node->marks.touched_at;
+    return c->pod->facts->n_spreads ? c->core->marks.touched_at : node->marks.touched_at;
 }
 
-static bool is_settled(const struct node_scan *l, const struct node *node)
+static bool is_settled(const struct comparison *c, const struct node *node)
 {
-    return l->core->now - touched_at(l, node) >= LOOK_AGAIN;
+    return c->core->now - touched_at(c, node) >= CONFIRM_AFTER;
 }
 
 static bool same_suspect(const struct suspect *a, const struct suspect *b)
@@ -164,8 +164,8 @@ static bool same_suspect(const struct suspect *a, const struct suspect *b)
            a->as_of == b->as_of;
 }
 
-/* The newest suspect of the namespace that has most, if that is more than `own` with one more. */
-static struct suspect *suspect_of_most(struct parity *m, int own)
+/* The newest suspect of the namespace with the most suspects, if it has more than `own` + 1. */
+static struct suspect *suspect_to_replace(struct parity *m, int own)
 {
     struct suspect *found = NULL;
     int most = own + 1;
@@ -182,8 +182,8 @@ static struct suspect *suspect_of_most(struct parity *m, int own)
     return found;
 }
 
-/* NULL: there are enough. One that is waiting for its second look is put out only for a namespace
- * that has fewer of them. */
+/* The entry for a suspect, new or existing; NULL: there are enough. A suspect that waits to be
+ * confirmed is replaced only for a namespace that has fewer suspects. */
 static struct suspect *suspect_of(struct gang_core *core, const struct suspect *like)
 {
     struct suspect *place = NULL;
@@ -199,25 +199,25 @@ static struct suspect *suspect_of(struct gang_core *core, const struct suspect *
         alike += s->key == like->key;
         own += s->owner == like->owner;
     }
-    if (alike >= SUSPECTS_OF_SHAPE)
+    if (alike >= SUSPECTS_PER_SIGNATURE)
         return NULL;
     if (!place)
-        place = suspect_of_most(&core->parity, own);
+        place = suspect_to_replace(&core->parity, own);
     if (place)
         *place = *like;
     return place;
 }
 
-/* ---- what a difference closes ---- */
+/* ---- closing the express lane ---- */
 
-/* The differences that a namespace's pods have made. */
+/* The confirmed differences of a namespace. */
 struct difference {
     char *text; /* the first */
     usec_t at;
     uint32_t seen; /* a bit for each predicate */
 };
 
-/* Whether the pod could be judged wrongly by that rule. */
+/* Whether the rule concerns the pod. */
 static bool concerns(const struct gang_core *core, enum gang_predicate p, const struct pod *pod)
 {
     const struct gang_pod_facts *f = pod->facts;
@@ -265,9 +265,8 @@ static void difference_note(struct gang_core *core, const struct pod *pod, enum 
         d = xcalloc(1, sizeof *d);
         *d = (struct difference){.text = xstrdup(text), .at = core->now};
         map_set(&m->differences, pod->facts->ns, d);
-        /* Without the lane nobody has said that kube-scheduler has no rules but those known here:
-         * other extenders and plugins make differences, and whoever the pod is of can do nothing
-         * about it. */
+        /* Without the express lane other extenders and plugins are allowed: they make differences
+         * that the pod's owner can do nothing about. */
         if (core->config.express)
             warn_pod(core, pod, "ModelMismatch", text);
     }
@@ -275,9 +274,9 @@ static void difference_note(struct gang_core *core, const struct pod *pod, enum 
         d->seen |= 1u << why;
         m->seen_in[why]++;
     }
-    bool of_all = why == PREDICATE_NONE || why == PREDICATE_RESOURCES || why == PREDICATE_TAINTS ||
-                  why == PREDICATE_UNSCHEDULABLE;
-    if (!m->closed_at && (!d || (of_all && m->seen_in[why] >= CLOSING_NAMESPACES)))
+    bool concerns_all = why == PREDICATE_NONE || why == PREDICATE_RESOURCES ||
+                        why == PREDICATE_TAINTS || why == PREDICATE_UNSCHEDULABLE;
+    if (!m->closed_at && (!d || (concerns_all && m->seen_in[why] >= CLOSING_NAMESPACES)))
         m->closed_at = core->now;
 }
 
@@ -292,8 +291,8 @@ void parity_done(struct gang_core *core)
     free(core->parity.first);
 }
 
-static void confirm(struct gang_core *core, const struct pod *pod, const struct node *node,
-                    enum gang_predicate why, bool offered)
+static void count_difference(struct gang_core *core, const struct pod *pod, const struct node *node,
+                             enum gang_predicate why, bool offered)
 {
     core->stats.mismatches[why]++;
     cleanup_free char *text =
@@ -306,17 +305,17 @@ static void confirm(struct gang_core *core, const struct pod *pod, const struct 
     difference_note(core, pod, why, text);
 }
 
-static void differ(struct node_scan *l, const struct node *node, enum gang_predicate why,
-                   bool offered)
+static void note_suspect(struct comparison *c, const struct node *node, enum gang_predicate why,
+                         bool offered)
 {
-    struct gang_core *core = l->core;
+    struct gang_core *core = c->core;
     const struct suspect like = {
         .used = true,
         .node = node->id,
         .predicate = why,
-        .key = l->key,
-        .owner = l->owner,
-        .as_of = touched_at(l, node),
+        .key = c->key,
+        .owner = c->owner,
+        .as_of = touched_at(c, node),
         .since = core->now,
     };
     struct suspect *s = suspect_of(core, &like);
@@ -324,53 +323,53 @@ static void differ(struct node_scan *l, const struct node *node, enum gang_predi
         return;
     s->look = core->parity.looks;
     s->seen = core->now;
-    if (s->counted || core->now - s->since < LOOK_AGAIN)
+    if (s->counted || core->now - s->since < CONFIRM_AFTER)
         return;
     s->counted = true;
-    confirm(core, l->pod, node, why, offered);
+    count_difference(core, c->pod, node, why, offered);
 }
 
-/* What this list did not show again was a matter of time. */
-static void acquit(struct node_scan *l)
+/* Suspects that this call did not show again were caused by a lag. */
+static void drop_unconfirmed(struct comparison *c)
 {
-    struct parity *m = &l->core->parity;
+    struct parity *m = &c->core->parity;
     for (size_t i = 0; i < SUSPECTS_MAX; i++)
-        if (m->suspects[i].key == l->key && m->suspects[i].look != m->looks)
+        if (m->suspects[i].key == c->key && m->suspects[i].look != m->looks)
             m->suspects[i].used = false;
 }
 
 /* ---- the check ---- */
 
-/* Nodes looked at so far are paid for by time. Who has looked last leaves half of it to others. */
-static bool may_look(struct gang_core *core, uint64_t owner, int64_t cost)
+/* Time earns credit for nodes to compare. The namespace that used it last leaves half to others. */
+static bool spend_credit(struct gang_core *core, uint64_t owner, int64_t cost)
 {
     struct parity *m = &core->parity;
-    int64_t earned = (core->now - m->credit_at) * LOOKS_PER_MSEC / USEC_PER_MSEC;
+    int64_t earned = (core->now - m->credit_at) * NODES_PER_MSEC / USEC_PER_MSEC;
     if (earned > 0) {
-        m->credit = earned > LOOKS_MAX - m->credit ? LOOKS_MAX : m->credit + earned;
+        m->credit = earned > NODES_MAX - m->credit ? NODES_MAX : m->credit + earned;
         m->credit_at = core->now;
     }
-    if (m->credit <= (owner == m->looker ? LOOKS_MAX / 2 : 0))
+    if (m->credit <= (owner == m->looker ? NODES_MAX / 2 : 0))
         return false;
     m->looker = owner;
     m->credit -= cost;
     return true;
 }
 
-/* Both pictures are of now. */
+/* Neither muster's cache nor kube-scheduler's lags. */
 static bool may_compare(const struct gang_core *core)
 {
     if (watch_lag_doubt(core))
         return false;
-    usec_t its = ITS_TIMES * (core->follows_since - core->behind_since);
-    usec_t wait = LOOK_AGAIN + (its < ITS_LONGEST ? its : ITS_LONGEST);
+    usec_t kube_lag = KUBE_LAG_FACTOR * (core->follows_since - core->behind_since);
+    usec_t wait = CONFIRM_AFTER + (kube_lag < KUBE_LAG_MAX ? kube_lag : KUBE_LAG_MAX);
     return !core->follows_since || core->now - core->follows_since >= wait;
 }
 
-/* The pod as kube-scheduler has it is the pod as the watch has it. */
+/* kube-scheduler and muster have the same version of the pod. */
 static bool same_pod(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
 {
-    if (!ev->pod) /* the watch has shown this very version, or it is learnt from this call */
+    if (!ev->pod) /* the watch has shown this version, or the pod was added by this call */
         return true;
     struct signature *signature = signature_of(core, ev->pod);
     bool same = signature == pod->signature && !ev->pod->inexact;
@@ -378,24 +377,24 @@ static bool same_pod(struct gang_core *core, const struct pod *pod, const struct
     return same;
 }
 
-static void compare(struct node_scan *l, const struct gang_event *ev)
+static void compare(struct comparison *c, const struct gang_event *ev)
 {
-    struct gang_core *core = l->core;
+    struct gang_core *core = c->core;
     bool same = false, asked = false;
     for (size_t i = 0; i < core->n_ids; i++) {
         const struct node *node = core->by_id[i];
         enum gang_predicate why;
-        if (!node || !node->facts || !is_settled(l, node))
+        if (!node || !node->facts || !is_settled(c, node))
             continue;
         bool offered = node->offered == core->offers;
-        enum answer answer = judge(l, node, &why);
+        enum answer answer = apply_rules(c, node, &why);
         if (answer == OPEN || (answer == YES) == offered)
             continue;
         if (!asked)
-            same = same_pod(core, l->pod, ev);
+            same = same_pod(core, c->pod, ev);
         asked = true;
         if (same)
-            differ(l, node, why, offered);
+            note_suspect(c, node, why, offered);
     }
 }
 
@@ -408,25 +407,25 @@ void parity_check(struct gang_core *core, struct pod *pod, const struct gang_eve
     int64_t cost = (int64_t)core->n_ids * (pod->facts->n_spreads ? 8 : 1);
     uint64_t owner = hash_text(HASH_START, pod->facts->ns);
     int64_t wide_anti_affinity;
-    if (!may_look(core, owner, cost))
+    if (!spend_credit(core, owner, cost))
         return;
     bool covered = predicates_cover(core, pod, &wide_anti_affinity);
-    core->parity.credit -= wide_anti_affinity / SHUNS_PER_LOOK;
+    core->parity.credit -= wide_anti_affinity / RULES_PER_NODE;
     if (!covered)
         return;
     core->stats.model_looks++;
     core->parity.looks++;
     look_up_names(core, ev);
-    struct node_scan l = {.core = core,
-                          .pod = pod,
-                          .key = hash_text(owner, pod->signature->key),
-                          .owner = owner,
-                          .open = any_filter_result(core)};
+    struct comparison c = {.core = core,
+                           .pod = pod,
+                           .key = hash_text(owner, pod->signature->key),
+                           .owner = owner,
+                           .open = any_filter_result(core)};
     if (pod->facts->n_spreads)
-        sum_spreads(&l);
-    compare(&l, ev);
-    acquit(&l);
-    free(l.sums);
+        sum_spreads(&c);
+    compare(&c, ev);
+    drop_unconfirmed(&c);
+    free(c.sums);
 }
 
 const char *gang_core_parity_difference(const struct gang_core *core)

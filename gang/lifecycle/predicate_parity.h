@@ -1,33 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * predicate_parity.h - whether kube-scheduler offers the nodes that the rules here say.
+ * predicate_parity.h - compares muster's predicates with the nodes that kube-scheduler offers.
  *
- * With a whole list, the names in a filter call are kube-scheduler's own word on every node for
- * that pod. Each is compared with what the rules say of the pod and the node, by what is charged
- * there. Nothing is decided by it but whether the express lane stays open: a difference means that
- * the rules here are not kube-scheduler's, or that it knows something that is not in the facts.
+ * If a filter call lists every feasible node, the list is kube-scheduler's result for each node and
+ * that pod. muster compares it with the result of its own predicates for the pods charged there.
+ * The comparison decides only whether the express lane stays open: a difference means that the
+ * predicates deviate from kube-scheduler's, or that it uses data that muster lacks.
  *
- * Whoever may create pods may find an odd one that makes a difference. So the first one closes the
- * lane for its namespace; the same rule's in CLOSING_NAMESPACES of them for all pods that the rule
- * concerns. A missing rule, or one that concerns all pods, closes it for all then.
+ * A tenant may create an odd pod that makes a difference. So the first difference closes the lane
+ * only for its namespace. Differences of the same rule in CLOSING_NAMESPACES namespaces close it
+ * for all pods that the rule concerns; if the rule is missing or concerns all pods, for everyone.
  *
- * The two see changes at different times, so a difference counts when it stands a second look: the
- * same node and rule, for a pod of the same signature, LOOK_AGAIN after the first, while nothing
- * about the node changed for that long. Nodes are left out where the answer is open: a member may
- * have been assumed there, or a pod nominated. Nothing is compared while the picture here is old,
- * or kube-scheduler's may be.
+ * muster and kube-scheduler see changes at different times, so a difference must be confirmed: the
+ * same node, rule and signature again, CONFIRM_AFTER later, with no change of the node for that
+ * long. Nodes with an open result are skipped: a member may be assumed there, or a pod nominated.
+ * Nothing is compared while muster's cache lags, or kube-scheduler's may.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_PREDICATE_PARITY_H
 #define MUSTER_GANG_LIFECYCLE_PREDICATE_PARITY_H
 
 #include "gang/cluster/lookup.h"
 
-/* Compares the nodes offered in a filter call with what the rules say; before it is answered. */
+/* Compares the nodes offered in a filter call with the predicates. Call it before the reply. */
 void parity_check(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                   const char *nominated);
-/* Why the rules here may not be kube-scheduler's for the pod, in words; NULL: nothing is known. */
+/* The difference that closes the express lane for the pod, as text; NULL: none. */
 const char *parity_doubt(const struct gang_core *core, const struct pod *pod);
-/* Since when; 0: nothing is. */
+/* Since when a difference concerns the pod; 0: none does. */
 usec_t parity_doubt_since(const struct gang_core *core, const struct pod *pod);
 void parity_done(struct gang_core *core);
 

@@ -27,18 +27,18 @@
 #include "gang/podgroup/podgroups.h"
 #include "gang/podgroup/quorum.h"
 
-/* A plan of a Recovering gang has at least the time of so many holds. */
+/* The timeout of a Recovering gang's plan, at least, in holds. */
 #define RECOVERY_HOLDS 3
-/* Of config.assemble, after the first member, however often others come. */
-#define HOPE_MAX 10
+/* How long members are expected after the first one at most, in config.assemble. */
+#define EXPECT_MAX 10
 
-/* ---- assembling with hope ---- */
+/* ---- expected members ---- */
 
 /*
- * A controller creates pods one after the other. While the first member is young, the missing ones
- * are planned for as copies of those of their unit, so that members go straight to a held bind
- * instead of being rejected and woken. A unit of which no member exists, or whose members are not
- * alike, says nothing about those that are missing: no hope.
+ * A controller creates pods one after the other. While the first member is young, missing members
+ * are planned as copies of those in their unit, so that they go straight to a held bind instead of
+ * being refused and woken. If a unit has no member, or members that differ, the missing ones are
+ * unknown and not expected.
  */
 static bool unit_is_known(const struct unit *unit)
 {
@@ -52,7 +52,7 @@ static bool missing_are_known(const struct unit *unit)
     if (unit_children_needed(unit) == 0)
         return unit_is_known(unit);
     if (unit_children_needed(unit) < unit->n_children || unit->n_children == 0)
-        return false; /* which of them will come is not known */
+        return false; /* it is unknown which of the units will get members */
     int below = 0;
     list_for_each (child, &unit->children, struct unit, in_parent) {
         if (!missing_are_known(child))
@@ -62,11 +62,11 @@ static bool missing_are_known(const struct unit *unit)
     return unit_lacks(unit, STAGE_EXISTS) <= below || unit_is_known(unit);
 }
 
-/* As long as members come the others may come too, but not for ever. */
+/* Each new member extends the time, up to EXPECT_MAX. */
 static usec_t end_of_expecting(const struct gang_core *core, const struct gang *gang)
 {
     usec_t till = gang->newest + core->config.assemble;
-    usec_t most = gang->first_seen + HOPE_MAX * core->config.assemble;
+    usec_t most = gang->first_seen + EXPECT_MAX * core->config.assemble;
     return till < most ? till : most;
 }
 
@@ -85,7 +85,7 @@ static struct slot *expected_slot(struct gang *gang, const struct pod *pod)
     return NULL;
 }
 
-/* Members without a slot take those that were expected for them. */
+/* Members without a slot take the slots of expected members. */
 static void fill_expected(struct gang_core *core, struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -110,16 +110,15 @@ static void end_expecting(struct gang_core *core, struct gang *gang)
             slot_release(core, slot, REASON_SLOT_MOVED);
 }
 
-static void hope(struct gang_core *core, struct gang *gang)
+static void expect_members(struct gang_core *core, struct gang *gang)
 {
     if (!gang->expecting)
         gang_plan_again(gang);
-    gang->expecting =
-        true; /* all members may have been replaced since: then it is hoped for longer */
+    gang->expecting = true; /* the timer is set anew: new members extend it */
     timer_set(core, &gang->timers[TIMER_EXPECTED], end_of_expecting(core, gang));
     fill_expected(core, gang);
     if (gang->state != GANG_PLANNED) {
-        timer_stop(core, &gang->timers[TIMER_BACKOFF]); /* those that backed off are not these */
+        timer_stop(core, &gang->timers[TIMER_BACKOFF]); /* earlier members backed off */
         gang_enter(core, gang, GANG_ASSEMBLING);
     } else if (gang_lacks(core, gang, STAGE_PLANNED) > 0) {
         gang_plan_again(gang); /* a slot was lost, or needed rose */
@@ -128,8 +127,8 @@ static void hope(struct gang_core *core, struct gang *gang)
 
 /* ---- attempts ---- */
 
-/* The longest of its PodGroups': none of them asked for less than that. Any tenant may write it,
- * and a plan may keep its room for so long. */
+/* The longest timeout of the gang's PodGroups. Any tenant may set it and hold reservations that
+ * long, so schedule_timeout_max limits it. */
 static usec_t attempt_timeout(const struct gang_core *core, const struct gang *gang)
 {
     usec_t t = 0;
@@ -140,7 +139,7 @@ static usec_t attempt_timeout(const struct gang_core *core, const struct gang *g
     return t <= 0 ? core->config.schedule_timeout : t < most ? t : most;
 }
 
-/* A member that may go nowhere but where kube-scheduler has prepared its claims. */
+/* A member may only run on the node for which kube-scheduler has prepared its claims. */
 static bool has_pinned(const struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -149,8 +148,8 @@ static bool has_pinned(const struct gang *gang)
     return false;
 }
 
-/* What was prepared for a member counts in this attempt. Where it outlives it (a claim that is
- * allocated, or being provisioned) kube-scheduler offers that node alone. */
+/* Pins last for one attempt. If a claim stays bound to a node (allocated, or being provisioned),
+ * kube-scheduler offers that node alone in the next one. */
 static void unpin_members(struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -190,8 +189,8 @@ static void end_attempt(struct gang_core *core, struct gang *gang)
     gang->starved = false;
 }
 
-/* Later members that were rejected pass singly, as many as may be. */
-static void starve_later(struct gang_core *core, struct gang *gang)
+/* Refused extras become blocked pods, which are woken; those above the maximum wait. */
+static void block_extras(struct gang_core *core, struct gang *gang)
 {
     gang_count(core, gang);
     gang_capped(gang, false);
@@ -205,7 +204,7 @@ static void starve_later(struct gang_core *core, struct gang *gang)
     }
 }
 
-static void place(struct gang_core *core, struct gang *gang)
+static void enter_placed(struct gang_core *core, struct gang *gang)
 {
     end_attempt(core, gang);
     partial_commit_end(core, gang);
@@ -219,26 +218,26 @@ static void place(struct gang_core *core, struct gang *gang)
     if (!gang->ever_scheduled)
         emit_scheduled(core, gang);
     gang_scheduled_once(gang, true);
-    /* Extras: those at bind join, those on their way keep their place for a while, those that
-     * were rejected pass singly now, and nothing else would wake them. */
+    /* Extras: those at bind are bound, those in kube-scheduler keep their slots for a while, those
+     * that were refused are scheduled one by one, and nothing else would wake them. */
     bind_held(core, gang);
     if (gang->n_slots)
         timer_set(core, &gang->timers[TIMER_EXTRAS], core->now + core->config.hold);
     nominations_clear(core, gang); /* of those that have lost their place */
-    starve_later(core, gang);
+    block_extras(core, gang);
 }
 
 /*
- * The gang cannot be planned whatever the cluster looks like: it waits for its own facts, in state
- * Assembling, or Recovering when some of it is bound.
+ * No cluster state would let the gang be planned: it waits for a change of its own facts, in state
+ * Assembling, or Recovering if some members are bound.
  */
-static void assemble(struct gang_core *core, struct gang *gang, enum gang_state state,
-                     enum gang_reason_code code, char *text)
+static void wait_for_facts(struct gang_core *core, struct gang *gang, enum gang_state state,
+                           enum gang_reason_code code, char *text)
 {
-    bool news = reason_set(gang, code, text);
+    bool changed = reason_set(gang, code, text);
     bool wrong =
         code == REASON_GROUP_INVALID || code == REASON_NOT_UNIFORM || code == REASON_MEMBER_INVALID;
-    if (news && wrong) /* its users must change something: said on the object, once */
+    if (changed && wrong) /* the user must change something: one event on the object */
         emit_event(core, gang, true, gang_reason_name(code), gang->reason.text);
     gang->halted = true;
     gates_note(core, gang, code);
@@ -247,11 +246,11 @@ static void assemble(struct gang_core *core, struct gang *gang, enum gang_state 
     end_attempt(core, gang);
     nominations_clear(core, gang);
     gang_enter(core, gang, state);
-    if (news)
+    if (changed)
         timer_set(core, &gang->timers[TIMER_NOTICE], core->now + NOTICE_DELAY);
 }
 
-/* Parts that labels make may need more, all together, than may be. */
+/* The parts made by labels may need more members in total than the maximum allows. */
 static const struct unit *needs_beyond_maximum(const struct gang *gang)
 {
     list_for_each (group, &gang->groups, struct group, in_gang) {
@@ -262,7 +261,7 @@ static const struct unit *needs_beyond_maximum(const struct gang *gang)
     return NULL;
 }
 
-/* What makes it impossible to plan the gang, whatever the cluster looks like; NULL: nothing. */
+/* Why no cluster state would let the gang be planned; NULL: no reason. */
 static char *refusal(const struct gang *gang, enum gang_reason_code *code)
 {
     *code = REASON_GROUP_INVALID;
@@ -273,7 +272,7 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
         if (!group->facts)
             return reason_missing(group);
     if (gang->root->t.bound + gang->root->t.binding > 0)
-        return NULL; /* too late to refuse it: whoever comes now is an extra */
+        return NULL; /* too late to refuse the gang: a new member is an extra */
     *code = REASON_NOT_UNIFORM;
     const struct pod *first = NULL;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
@@ -286,8 +285,7 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
     return NULL;
 }
 
-/* A failed commit is undone: those that it bound are asked to leave, if somebody makes them anew.
- */
+/* Evicts the pods that a failed commit has bound, if a controller creates them again. */
 static void evict_commit(struct gang_core *core, struct gang *gang)
 {
     int n = 0;
@@ -303,7 +301,7 @@ static void evict_commit(struct gang_core *core, struct gang *gang)
         emit_evicted(core, gang, n);
 }
 
-/* Every result of the commit is in, and the needed set is not bound. */
+/* All results of the commit are in, and the needed set is not bound. */
 static void commit_failed(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
     if (core->config.evict_on_failed_commit)
@@ -320,7 +318,7 @@ static enum gang_reason_code why_unreachable(const struct tally *t)
                                : REASON_FOREIGN_SCHEDULER;
 }
 
-/* Some of it is bound: another attempt, with what is left of the plan or the next one. */
+/* The gang is partly bound: another attempt, with the rest of the plan or a new one. */
 static void recover(struct gang_core *core, struct gang *gang)
 {
     timer_stop(core, &gang->timers[TIMER_ATTEMPT]);
@@ -332,7 +330,7 @@ static void recover(struct gang_core *core, struct gang *gang)
         begin_attempt(core, gang);
 }
 
-/* There are enough members, and the scheduler may place them. */
+/* There are enough plannable members. */
 static void wait_for_plan(struct gang_core *core, struct gang *gang, const struct tally *t,
                           bool some)
 {
@@ -344,10 +342,10 @@ static void wait_for_plan(struct gang_core *core, struct gang *gang, const struc
         gang_plan_again(gang);
     }
     if (gang->n_slots && gang->n_slots < t->plannable)
-        gang_plan_again(gang); /* a slot was lost, or a member came: complete the plan */
+        gang_plan_again(gang); /* a slot was lost or a member added: complete the plan */
 }
 
-/* A member that would need a place, and of which muster does not know where it may go. */
+/* A member that needs a place and has rules that muster cannot read. */
 static const struct pod *invalid_member(const struct gang_core *core, const struct gang *gang)
 {
     if (!core->n_invalid)
@@ -358,14 +356,14 @@ static const struct pod *invalid_member(const struct gang_core *core, const stru
     return NULL;
 }
 
-/* Planned gangs lose members, unbound ones are marked, a whole gang may be bound from outside. */
+/* The gang lacks bound members: waits for facts, for members or for a plan, or recovers. */
 static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
     if (t->binding && gang->state == GANG_COMMITTING)
         return; /* decided when the last result is in */
     if (gang->state == GANG_COMMITTING) {
         commit_failed(core, gang, t);
-        gang_count(core, gang); /* those that are evicted do not count */
+        gang_count(core, gang); /* without evicted members */
     }
     bool some = t->bound + t->binding > 0;
     if (some)
@@ -376,7 +374,7 @@ static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, con
     const struct unit *beyond = needs_beyond_maximum(gang);
     const struct pod *invalid = invalid_member(core, gang);
     if (missing > 0 && !some && !beyond && !invalid && may_expect(core, gang)) {
-        hope(core, gang);
+        expect_members(core, gang);
         return;
     }
     if (gang->expecting)
@@ -385,13 +383,13 @@ static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, con
     gang_count(core, gang); /* the slots */
     enum gang_state state = some ? GANG_RECOVERING : GANG_ASSEMBLING;
     if (beyond)
-        assemble(core, gang, state, REASON_GROUP_INVALID, reason_beyond_maximum(beyond));
+        wait_for_facts(core, gang, state, REASON_GROUP_INVALID, reason_beyond_maximum(beyond));
     else if (invalid)
-        assemble(core, gang, state, REASON_MEMBER_INVALID, xstrdup(invalid->facts->invalid));
+        wait_for_facts(core, gang, state, REASON_MEMBER_INVALID, xstrdup(invalid->facts->invalid));
     else if (missing > 0)
-        assemble(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang));
+        wait_for_facts(core, gang, state, REASON_NOT_ENOUGH_MEMBERS, reason_members(gang));
     else if (unit_lacks(gang->root, STAGE_REACHABLE) > 0)
-        assemble(core, gang, state, why_unreachable(t), reason_members(gang));
+        wait_for_facts(core, gang, state, why_unreachable(t), reason_members(gang));
     else
         wait_for_plan(core, gang, t, some);
     if (some && gang->state != GANG_RECOVERING) {
@@ -402,7 +400,7 @@ static void reconcile_unscheduled(struct gang_core *core, struct gang *gang, con
     }
 }
 
-/* Whether a gang that was placed once has to be whole again before later members pass. */
+/* Whether a gang that was placed once must be whole again before extras are scheduled. */
 static bool must_be_whole(const struct gang_core *core, const struct gang *gang)
 {
     enum gang_match match = gang->head->facts->match;
@@ -422,8 +420,8 @@ static void finish(struct gang_core *core, struct gang *gang)
     reason_set(gang, REASON_SCHEDULED, xstrdup(""));
 }
 
-/* It has what it needs, or had it and lost some of it. Who asks for more than it ever had is
- * placed together with that, or not at all. */
+/* The gang has its minimum bound, or had it and lost members. If it needs more than it ever had, it
+ * is placed again as a whole. */
 static bool is_whole(const struct gang_core *core, struct gang *gang)
 {
     int needed = gang_needed(gang);
@@ -434,13 +432,13 @@ static bool is_whole(const struct gang_core *core, struct gang *gang)
     return gang->ever_scheduled && needed <= gang->whole_at && !must_be_whole(core, gang);
 }
 
-static void review_priority(struct gang_core *core, struct gang *gang)
+static void update_priority(struct gang_core *core, struct gang *gang)
 {
     int32_t own = gang_own_priority(core, gang), pods = gang_pod_priority(core, gang);
     int32_t priority = core->config.trust_group_priority ? own : pods;
     if (priority != gang->priority || own != gang->own_priority)
         earmark_order_changed(core, gang);
-    if (pods > gang->pod_priority && core->n_nominated_room) /* fewer are before it */
+    if (pods > gang->pod_priority && core->n_nominated_room) /* less nominated room is reserved */
         gang_plan_again(gang);
     gang->priority = priority;
     gang->own_priority = own;
@@ -449,21 +447,21 @@ static void review_priority(struct gang_core *core, struct gang *gang)
 
 static void reconcile(struct gang_core *core, struct gang *gang)
 {
-    if (gang->over) { /* however many members it has: they are not looked through */
-        assemble(core, gang, GANG_ASSEMBLING, REASON_GROUP_INVALID, xstrdup(gang->invalid));
+    if (gang->over) { /* its members are not counted: there may be very many */
+        wait_for_facts(core, gang, GANG_ASSEMBLING, REASON_GROUP_INVALID, xstrdup(gang->invalid));
         return;
     }
     const struct tally *t = gang_count(core, gang);
     enum gang_reason_code code;
     gang->halted = false;
-    review_priority(core, gang);
+    update_priority(core, gang);
     char *text = refusal(gang, &code);
     if (text) {
-        assemble(core, gang, GANG_ASSEMBLING, code, text);
+        wait_for_facts(core, gang, GANG_ASSEMBLING, code, text);
         return;
     }
     if (gang->state == GANG_DONE && gang->ever_scheduled && t->succeeded == t->members)
-        return; /* finished pods are cleaned up: it stays Done until a new member comes */
+        return; /* finished pods are being deleted: the gang stays Done until a new member comes */
     if (t->bound == 0 && t->binding == 0)
         gang_scheduled_once(gang, false); /* a new run under the same PodGroup */
     bool whole = is_whole(core, gang);
@@ -471,13 +469,13 @@ static void reconcile(struct gang_core *core, struct gang *gang)
         finish(core, gang);
     } else if (whole) {
         if (gang->state != GANG_SCHEDULED)
-            place(core, gang);
-        else if (gang->capped) /* one may have ended, the maximum or the gang be another */
-            starve_later(core, gang);
+            enter_placed(core, gang);
+        else if (gang->capped) /* a member may have finished, or the maximum or gang changed */
+            block_extras(core, gang);
     } else {
         reconcile_unscheduled(core, gang, t);
     }
-    /* A member may have gone, or others are bound now: those held may be the whole rest. */
+    /* A member may be gone or bound elsewhere: the held ones may complete the gang. */
     commit_if_quorum(core, gang);
     if (gang->state != GANG_COMMITTING)
         list_for_each (pod, &gang->members, struct pod, in_gang)
@@ -500,9 +498,10 @@ bool reconcile_touched(struct gang_core *core)
 
 /* ---- timers firing ---- */
 
-/* Releases all; the next attempt begins after a pause. Where room was all that the gang lacked, it
- * begins at once when room grows. A gang that had its places lacked something else: two such gangs
- * would else take one room in turn, and nobody behind them would ever get it. */
+/* Releases everything; the next attempt begins after a pause. If the gang lacked only room, it
+ * begins as soon as room grows. A gang that had all its slots lacked something else and waits for
+ * the whole pause: two such gangs would otherwise take turns with the room and block those behind.
+ */
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     bool had_room = gang->n_slots > 0;
@@ -531,7 +530,7 @@ static void attempt_timed_out(struct gang_core *core, struct gang *gang)
     core->stats.attempts_timed_out++;
     gang_count(core, gang);
     reason_set(gang, REASON_SCHEDULE_TIMEOUT, reason_timeout(gang, attempt_timeout(core, gang)));
-    if (recovering) { /* a part of it is bound: it does not begin anew */
+    if (recovering) { /* partly bound: it stays Recovering */
         pause_attempts(core, gang);
     } else {
         gang_timed_out(gang, true);
@@ -551,12 +550,11 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_PARTIAL_COMMIT] = TRIGGER_LOOK_AGAIN, [TIMER_FAMILY] = TRIGGER_FAMILY,
     };
     usec_t again = gang->tried_at + core->config.text_refresh;
-    if (kind == TIMER_REFRESH && gang->marks.full &&
-        again > core->now) { /* it was looked at since */
+    if (kind == TIMER_REFRESH && gang->marks.full && again > core->now) { /* tried since */
         timer_set(core, &gang->timers[kind], again);
         return;
     }
-    if (kind == TIMER_TURNS) { /* most often nothing comes of it */
+    if (kind == TIMER_TURNS) { /* usually without a result, so it is no trigger */
         early_rejection_check(core, gang);
         return;
     }
@@ -583,12 +581,12 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         gang_plan_again(gang);
         break;
     case TIMER_REFRESH:
-        if (gang->state == GANG_WAITING) /* beside what this step has brought */
+        if (gang->state == GANG_WAITING) /* this step may have changed the state */
             gang_plan_again(gang);
         break;
     case TIMER_EXTRAS:
         if (passes_singly(gang))
-            slots_release(core, gang, REASON_SLOT_MOVED); /* nobody came for them */
+            slots_release(core, gang, REASON_SLOT_MOVED); /* unused by extras */
         break;
     case TIMER_PARTIAL_COMMIT:
         partial_commit_first_over(core, gang);
@@ -599,7 +597,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
     case TIMER_FAMILY:
         family_recount(core, gang);
         break;
-    default: /* TIMER_STATUS: touching is all */
+    default: /* TIMER_STATUS: touching the gang is enough */
         break;
     }
 }

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reconcile.h - a gang from its first member to Done.
+ * reconcile.h - the life of a gang, from its first member to Done.
  *
- *   1. It exists as long as its PodGroups do, see podgroups.c.
- *   2. Whatever happens to its facts, members or bindings touches it; reconcile() then derives the
- *      state from what is true. Only planning (plan.c), commit (commit.c) and the timers here make
- *      a state from a decision.
- *   3. An attempt begins when enough members exist and ends when the gang is Placed, or by
- *      timeout: Planned and Waiting gangs then back off. Of a Recovering gang a plan and pins have
- *      a timeout: what it reserves for a member that never comes is given back for a while.
+ *   1. A gang exists as long as its PodGroups do, see podgroups.c.
+ *   2. Each change of its facts, members or Bindings touches it; reconcile() then derives the state
+ *      from the facts. Only planning (plan_pass.c), commit (commit.c) and the timers here set a
+ *      state by decision.
+ *   3. An attempt begins when enough members exist. It ends when the gang is Placed, or by timeout:
+ *      Planned and Waiting gangs then back off. For a Recovering gang the timeout releases its plan
+ *      and pins for a while, so that a member that never comes does not hold its reservation.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_RECONCILE_H
 #define MUSTER_GANG_LIFECYCLE_RECONCILE_H
 
 #include "gang/cluster/lookup.h"
 
-/* The time of the gang's attempt runs from now, unless it does already. */
+/* Starts the gang's attempt and its timeout, unless one is running. */
 void begin_attempt(struct gang_core *core, struct gang *gang);
-/* The attempt failed: all is released, and the gang waits with jitter before the next. */
+/* The attempt failed: releases everything; the next attempt begins after a pause with jitter. */
 void back_off(struct gang_core *core, struct gang *gang);
-/* Brings the states of all stale gangs in line with the facts; true when there were any. */
+/* Derives the states of all stale gangs from the facts; true: there were any. */
 bool reconcile_touched(struct gang_core *core);
 void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind);
 

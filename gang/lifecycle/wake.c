@@ -16,26 +16,26 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
 
-/* Pods kept out by reservations are woken so many at a time. */
+/* How many blocked pods are woken at a time. */
 #define WAKES_PER_STEP 64
-#define WAKES_OF_EACH  8 /* of a namespace, before others of it */
+#define WAKES_OF_EACH  8 /* of one namespace, before others get their share */
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
-/* And with no more looks at nodes than a part of a step's work: 1 / WAKE_WORK of plan_work. Each
- * namespace has 1 / WAKE_NAMESPACES of the looks before others have more. */
+/* The limit of scanned nodes is 1 / WAKE_WORK of plan_work. Each namespace gets
+ * 1 / WAKE_NAMESPACES of it before others get more. */
 #define WAKE_WORK       6
 #define WAKE_NAMESPACES 8
-/* By then a pod that was woken is bound, or was asked about. */
+/* By then kube-scheduler has bound a woken pod, or called filter for it. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
 
-/* With fewer nodes a nomination saves too little: it pays at 333, not at 200 (docs/design.md). */
+/* With fewer nodes steering saves too little: it pays at 333, not at 200 (docs/design.md). */
 #define STEER_NODES 300
-/* A member not asked about for so long waits in kube-scheduler's queue. */
+/* A member for which filter is not called within this time waits in kube-scheduler's queue. */
 #define STEER_DELAY (20 * USEC_PER_MSEC)
-/* No more than the API server takes, so that those whose turn has come meanwhile need none. */
+/* Limited to what the API server can take. Members whose turn comes meanwhile need no write. */
 #define STEERS_AT_ONCE 32
 #define STEER_PAUSE    (20 * USEC_PER_MSEC)
 
-/* It takes the pod beside those that were sent there for the same news. */
+/* The node is feasible for the pod, counting the pods that were woken for it in this round. */
 static bool takes_blocked(const struct pod *pod, const struct node *node, struct rules *rules,
                           const struct reach *reach)
 {
@@ -45,8 +45,8 @@ static bool takes_blocked(const struct pod *pod, const struct node *node, struct
            rules_refusal(rules, node) == RULE_NONE;
 }
 
-/* The node that kube-scheduler has nominated it to, else the best that takes it. */
-static struct node *starved_node(struct gang_core *core, const struct pod *pod)
+/* The node that kube-scheduler nominated the pod to, else the best feasible one. */
+static struct node *node_for_blocked(struct gang_core *core, const struct pod *pod)
 {
     struct node *best = NULL;
     struct reach reach = pod_reach(core, pod);
@@ -73,10 +73,11 @@ static bool is_worth_steering(const struct gang_core *core)
 void steer(struct gang_core *core, struct pod *pod)
 {
     if (gate_is_closed(pod) && !pod->lifts)
-        return; /* with its gate, see gate_lifting.c */
-    /* Nominated elsewhere, by an earlier life: kube-scheduler would keep that room for it. */
-    bool astray = pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
-    if (pod->queue.rejected || astray) {
+        return; /* nominated when its gate is removed, see gate_lifting.c */
+    /* Nominated to another node before a restart: kube-scheduler would count that room for it. */
+    bool nominated_elsewhere =
+        pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
+    if (pod->queue.rejected || nominated_elsewhere) {
         nominate(core, pod, pod->slot->node);
         return;
     }
@@ -86,15 +87,15 @@ void steer(struct gang_core *core, struct pod *pod)
     list_push(&core->wake.unasked, &pod->wake.in_unasked);
 }
 
-/* When the pod may be steered: in its time, and as fast as others allow. */
+/* When the pod may be steered: after its delay, and within the limit for all. */
 static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
 {
     bool waits = !core->wake.steer_left && pod->wake.steer_at < core->wake.steer_next;
     return waits ? core->wake.steer_next : pod->wake.steer_at;
 }
 
-/* Where the first member at bind is enough, kube-scheduler is not asked about the others. Members
- * of a gang stand together: *last is the one that was looked at last, with what came of it. */
+/* In the express lane members are bound unasked, so steering them is useless. Members of a gang are
+ * adjacent in the list: *last is the gang checked last, *express the result. */
 static bool needs_no_steering(const struct gang_core *core, const struct gang *gang,
                               const struct gang **last, bool *express)
 {
@@ -127,14 +128,14 @@ void steer_unasked(struct gang_core *core)
 }
 
 /*
- * A pod that was woken, and that the scheduler neither binds nor asks about, is refused by its own
- * plugins: such a pod sleeps on, and as long as it is nominated no pod of its priority or less gets
- * that room. Its share is another's then, and so is that of those that came and were refused.
+ * A woken pod that kube-scheduler neither binds nor filters is refused by its other plugins. While
+ * it stays nominated, no pod of its priority or less gets that room: the nomination is removed, and
+ * other pods are woken for the room of this pod and of those that were refused again.
  */
 void wake_timer_fired(struct gang_core *core)
 {
     if (!core->wake.look || core->wake.look > core->now)
-        return; /* the rest of a round */
+        return; /* the timer was set for the rest of a round */
     core->wake.look = 0;
     core->wake.again = true;
     list_for_each_safe (pod, &core->wake.woken, struct pod, wake.in_woken) {
@@ -151,7 +152,7 @@ void woken_end(struct pod *pod)
     list_remove(&pod->wake.in_woken);
 }
 
-/* The next look at those that were woken, unless one is due already. */
+/* Sets the timer for the next check of woken pods, unless it is set. */
 static void arm_wake(struct gang_core *core)
 {
     if (!core->wake.look && !list_empty(&core->wake.woken))
@@ -161,8 +162,8 @@ static void arm_wake(struct gang_core *core)
         timer_set(core, &core->due.wake, core->wake.look > core->now ? core->wake.look : core->now);
 }
 
-/* Those that were sent to nodes for older news do not count any more. */
-static void forget_sent(struct gang_core *core)
+/* Pods woken in earlier rounds no longer count on their nodes. */
+static void reset_sent(struct gang_core *core)
 {
     list_for_each_safe (node, &core->wake.sent, struct node, in_sent) {
         node->n_woken = 0;
@@ -171,14 +172,14 @@ static void forget_sent(struct gang_core *core)
     }
 }
 
-/* The same news, or the next. */
+/* Begins a round, or continues one, if room grew since the last check. */
 static bool round_begins(struct gang_core *core)
 {
     if (core->blocked_checked_at == core->marks.freed && !core->wake.again)
         return false;
     if (core->wake.round_freed != core->marks.freed || core->wake.again) {
         core->wake.round++;
-        forget_sent(core);
+        reset_sent(core);
     }
     core->wake.round_freed = core->marks.freed;
     blocked_checked(core);
@@ -186,20 +187,20 @@ static bool round_begins(struct gang_core *core)
     return true;
 }
 
-/* It may have a place in a plan by now, or be of a gang that is not placed any more. */
+/* False if the pod has got a slot, or its gang is no longer placed. */
 static bool waits_alone(const struct pod *pod)
 {
     return !pod->node && !pod_is_finished(pod) && !pod->facts->deleting && !pod->slot &&
            (!pod->gang || passes_singly(pod->gang));
 }
 
-/* Nothing shows that the pod is awake. Who has a place is sent there again, who passes by himself
- * is one of the starved again; the others wait for the next plan. */
+/* The wake write had no visible effect. A pod with a slot is nominated again, one that is scheduled
+ * on its own becomes blocked again, and others wait for the next plan. */
 void wake_write_timer_fired(struct gang_core *core, struct pod *pod)
 {
     if (core->stopping)
         return;
-    if (pod->node) { /* the watch is late; its Binding may still be refused */
+    if (pod->node) { /* the watch lags; the Binding may still be refused */
         wake_write_sent(core, pod);
         return;
     }
@@ -212,12 +213,12 @@ void wake_write_timer_fired(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* Woken in a step, and looks at nodes for that, by namespace. */
+/* What this step may still wake and scan, in total and used by each namespace. */
 struct wakes {
     int left;
-    int64_t looks, looks_of_each;
+    int64_t scans, scans_of_each;
     struct map by_ns;    /* namespace -> how many */
-    struct map looks_of; /* namespace -> looks */
+    struct map scans_of; /* namespace -> looks */
 };
 
 static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
@@ -230,15 +231,15 @@ static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
 
 static bool wakes_are_over(const struct wakes *w)
 {
-    return w->left == 0 || w->looks <= 0;
+    return w->left == 0 || w->scans <= 0;
 }
 
 static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
 {
     int64_t work = core->work;
-    struct node *node = starved_node(core, pod);
-    w->looks -= core->work - work;
-    count(&w->looks_of, pod, core->work - work);
+    struct node *node = node_for_blocked(core, pod);
+    w->scans -= core->work - work;
+    count(&w->scans_of, pod, core->work - work);
     if (!node) {
         pod->signature->blocked_full = core->wake.round;
         return;
@@ -259,7 +260,7 @@ static void wake(struct gang_core *core, struct pod *pod, struct wakes *w)
     w->left--;
 }
 
-/* Waking changes nothing about who is at a maximum: a gang is counted once for all its members. */
+/* Waking does not change the tallies: a gang is counted once for all its members. */
 static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
 {
     struct gang *gang = pod->gang;
@@ -271,14 +272,14 @@ static bool is_at_maximum(struct gang_core *core, const struct pod *pod)
     return unit_at_maximum(pod->unit);
 }
 
-/* Its namespace has had what each may have before others. */
+/* The pod's namespace has used up its share. */
 static bool had_share(struct wakes *w, const struct pod *pod)
 {
     return count(&w->by_ns, pod, 0) >= WAKES_OF_EACH ||
-           (int64_t)count(&w->looks_of, pod, 0) >= w->looks_of_each;
+           (int64_t)count(&w->scans_of, pod, 0) >= w->scans_of_each;
 }
 
-/* In the order in which they were refused; true: some are left because of the shares alone. */
+/* Wakes pods in the order in which they were refused; true: only the shares left some out. */
 static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 {
     bool more = false;
@@ -289,7 +290,7 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
         }
         if (pod->signature->blocked_full == core->wake.round ||
             pod->wake.round == core->wake.round || is_at_maximum(core, pod))
-            continue; /* woken for this news already, and refused all the same */
+            continue; /* no node in this round, woken in it already, or above the maximum */
         if (in_shares && had_share(w, pod))
             more = true;
         else
@@ -301,22 +302,22 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 }
 
 /*
- * A reservation that ends is no event for the scheduler: pods it kept out are woken, as many as
- * there is room for, a bounded number at a time: a few of each namespace, then the others. Pods of
- * a signature that found no node are not looked at again in the same pass.
+ * The end of a reservation is no event for kube-scheduler, so muster wakes the pods that it
+ * blocked: a bounded number at a time, first a few of each namespace. If no node is found for a
+ * signature, its other pods are skipped for the rest of the round.
  */
 void wake_blocked(struct gang_core *core)
 {
     arm_wake(core);
     if (list_empty(&core->blocked) || core->now < core->wake.rest || !round_begins(core))
         return;
-    int64_t looks = core->config.plan_work / WAKE_WORK + 1;
-    struct wakes w = {WAKES_PER_STEP, looks, looks / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
+    int64_t scans = core->config.plan_work / WAKE_WORK + 1;
+    struct wakes w = {WAKES_PER_STEP, scans, scans / WAKE_NAMESPACES + 1, MAP_INIT, MAP_INIT};
     if (wake_some(core, &w, /* in_shares= */ true))
         wake_some(core, &w, /* in_shares= */ false);
     map_done(&w.by_ns);
-    map_done(&w.looks_of);
-    if (wakes_are_over(&w)) { /* the rest in a step of its own */
+    map_done(&w.scans_of);
+    if (wakes_are_over(&w)) { /* the rest follows in a later step */
         blocked_recheck(core);
         core->wake.rest = core->now + WAKE_PAUSE;
         timer_set(core, &core->due.wake, core->wake.rest);

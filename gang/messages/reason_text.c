@@ -10,11 +10,11 @@
 #include "gang/cluster/refusal_text.h"
 #include "gang/podgroup/quorum.h"
 
-/* Members that a sentence names, of those that are awaited. */
+/* How many missing members a text names. */
 #define AWAITED_SHOWN 3
 
-/* kube-scheduler tries a rejected pod again within some 10 ms (its own patch of the condition wakes
- * the pod): words that changed meanwhile are to be said then. */
+/* kube-scheduler retries a refused pod after about 10 ms (its own patch of the condition wakes the
+ * pod): a text that changed meanwhile is used then. */
 #define FIRST_REFRESH (5 * USEC_PER_MSEC)
 
 const char *gang_state_name(enum gang_state state)
@@ -62,11 +62,11 @@ static void put_gang(struct buf *b, const struct gang *gang)
     buf_printf(b, "gang %s/%s", gang->head->ref.ns, gang->head->ref.name);
 }
 
-/* The unit furthest down that keeps the gang from that stage. */
+/* The lowest unit that keeps the gang from the stage. */
 static const struct unit *lacking_unit(const struct unit *unit, enum stage stage)
 {
     if (unit_children_needed(unit) < unit->n_children)
-        return unit; /* any of several would do */
+        return unit; /* several units below could fill it */
     list_for_each (child, &unit->children, struct unit, in_parent)
         if (unit_lacks(child, stage) > 0)
             return lacking_unit(child, stage);
@@ -84,7 +84,7 @@ static void put_unit(struct buf *b, const struct unit *unit)
         buf_printf(b, "PodGroup %s/%s", unit->group->ref.ns, unit->group->ref.name);
 }
 
-/* Where in a gang of several units it is that something lacks. */
+/* The unit that lacks members, in a gang of several units. */
 static void put_where(struct buf *b, const struct gang *gang, enum stage stage)
 {
     const struct unit *unit = lacking_unit(gang->root, stage);
@@ -118,8 +118,8 @@ char *reason_beyond_maximum(const struct unit *own)
                      own->group->ref.ns, own->group->ref.name, unit_needs(own), own->max_pods);
 }
 
-/* A subgroup lacks members: the first of those that name one that its PodGroup does not have. */
-static void put_astray(struct buf *b, const struct gang *gang, const struct unit *lacking)
+/* A subgroup lacks members: names the first member whose subgroup the PodGroup does not have. */
+static void put_unknown_subgroup(struct buf *b, const struct gang *gang, const struct unit *lacking)
 {
     if (!lacking->spec || lacking->spec->by_labels)
         return;
@@ -133,7 +133,7 @@ static void put_astray(struct buf *b, const struct gang *gang, const struct unit
         }
 }
 
-/* Why members are missing or cannot be placed; after gang_count(). */
+/* Why members are missing or not plannable; after gang_count(). */
 char *reason_members(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
@@ -147,7 +147,7 @@ char *reason_members(const struct gang *gang)
     } else if (lacks > 0) {
         buf_printf(&b, ": %d of %d members exist", needed - lacks, needed);
         put_where(&b, gang, STAGE_EXISTS);
-        put_astray(&b, gang, unit);
+        put_unknown_subgroup(&b, gang, unit);
     } else if (t->gated) {
         buf_printf(&b, ": %d of %d members are gated by %s", t->gated, t->members, t->gate);
     } else if (t->rejected_early) {
@@ -176,7 +176,7 @@ static void put_amount(struct buf *b, const char *resource, int64_t amount)
         buf_printf(b, "%" PRId64, amount);
 }
 
-/* What other pods have against it. */
+/* Rules between pods that keep the culprit out. */
 static void put_between(struct buf *b, const struct shortage *s, const char *who)
 {
     if (s->anti_affinity >= s->spread)
@@ -187,7 +187,7 @@ static void put_between(struct buf *b, const struct shortage *s, const char *who
                    s->spread, s->n_nodes);
 }
 
-/* What stands between the culprit and a node. */
+/* Why no node is feasible for the culprit. */
 static void put_obstacle(struct buf *b, const struct gang_core *core, const struct shortage *s)
 {
     const char *who = s->culprit->facts->name;
@@ -233,7 +233,7 @@ char *reason_shortage(const struct gang_core *core, const struct gang *gang,
     return buf_steal(&b);
 }
 
-/* What its users could change instead: a smaller minimum. */
+/* What the user could change instead: a smaller minimum. */
 static void put_smaller(struct buf *b, const struct gang *gang, int room)
 {
     const struct gang_group_facts *f = gang->head->facts;
@@ -302,7 +302,8 @@ char *reason_min_resources(const struct group *group, const struct gang_amount *
     return buf_steal(&b);
 }
 
-/* Without a name: each gang that is placed would change the words of all that wait. */
+/* Without the other gang's name: the text of all waiting gangs would change with each placed gang.
+ */
 char *reason_behind(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
@@ -311,8 +312,8 @@ char *reason_behind(const struct gang *gang)
     return buf_steal(&b);
 }
 
-/* Who is not at bind, for whoever looks for the one that hangs: the first few members, and how many
- * are only hoped for. */
+/* Members that are not at bind, to help find the one that hangs: the first few names, and how many
+ * are only expected. */
 static void put_awaited(struct buf *b, const struct gang *gang)
 {
     int n = 0, missing = 0;
@@ -343,7 +344,7 @@ static void put_at_bind(struct buf *b, const struct gang *gang)
 /* After gang_count(). */
 char *reason_timeout(const struct gang *gang, usec_t timeout)
 {
-    /* The reason behind a timeout stays readable through several of them. */
+    /* The reason behind a timeout stays readable after several timeouts. */
     static const char mark[] = "; not placed within ";
     const char *text = gang->reason.text, *end = strstr(text, mark);
     int n = end ? (int)(end - text) : (int)strlen(text);
@@ -366,7 +367,7 @@ char *reason_hold(const struct gang *gang, usec_t hold)
     return buf_steal(&b);
 }
 
-/* A pause says nothing new about why the gang waits. */
+/* A backoff is no new reason for waiting. */
 enum gang_reason_code reason_code_for_pod(const struct gang *gang)
 {
     return gang->state == GANG_BACKED_OFF && gang->pod_text.text ? gang->pod_text.code
@@ -374,8 +375,8 @@ enum gang_reason_code reason_code_for_pod(const struct gang *gang)
 }
 
 /*
- * A new reason is said at once. New words for the same reason wait: a moment at first (members are
- * still being created, and the scheduler asks again soon), then longer and longer.
+ * A new reason is used at once. A new text for the same reason waits: briefly at first (members are
+ * still being created, and kube-scheduler retries soon), then longer each time.
  */
 void pod_text_forget(struct gang *gang)
 {
@@ -384,7 +385,7 @@ void pod_text_forget(struct gang *gang)
 
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
-    if (!gang->reason.text[0]) /* nothing is known yet, and an empty refusal is none */
+    if (!gang->reason.text[0]) /* no reason yet, and a refusal must not be empty */
         return reason_call(core, REASON_NONE, gang, NULL, NULL);
     bool new_code = !gang->pod_text.text || gang->pod_text.code != reason_code_for_pod(gang);
     bool due =

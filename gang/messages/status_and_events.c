@@ -7,18 +7,17 @@
 #include "gang/cluster/timers.h"
 #include "gang/podgroup/quorum.h"
 
-/* States and reason codes are written at once; figures alone (running 3, 4, 5 …) and the words of
- * the same reason (room for 5, for 4 …) this seldom. */
+/* New states and reason codes are written at once. Changes of counts alone (running 3, 4, 5 …) and
+ * of the text of the same reason (room for 5, for 4 …) are written at these intervals. */
 #define FIGURES_INTERVAL USEC_PER_SEC
 #define TEXT_INTERVAL    (10 * USEC_PER_SEC)
 
-/* There is an object to write to, and to send events about. */
+/* The PodGroup exists as an object: it has a status and events. */
 static bool has_object(const struct group *group)
 {
     return group->facts && !group->declared;
 }
 
-/* After gang_count(). */
 struct gang_status group_status(const struct group *group)
 {
     const struct gang *gang = group->gang;
@@ -80,12 +79,12 @@ static struct gang_status copied(struct gang_core *core, struct gang_status s)
     return s;
 }
 
-/* Writes what is due now; when the next will be: USEC_NEVER, nothing is left to say. */
-static usec_t tell_group(struct gang_core *core, struct group *group)
+/* Writes the status if it is due. Returns when the next write is due; USEC_NEVER: none. */
+static usec_t update_status(struct gang_core *core, struct group *group)
 {
     struct gang_status s = group_status(group);
     uint64_t words = digest_words(&s), figures = digest_figures(&s), text = digest_text(&s);
-    words = hash_u64(words, group->objects); /* another object of its name has heard nothing */
+    words = hash_u64(words, group->objects); /* a new object with the name has no status yet */
     usec_t due = words != group->emitted.words       ? core->now
                  : figures != group->emitted.figures ? group->emitted.at + FIGURES_INTERVAL
                  : text != group->emitted.text       ? group->emitted.at + TEXT_INTERVAL
@@ -96,8 +95,8 @@ static usec_t tell_group(struct gang_core *core, struct group *group)
     group->emitted.figures = figures;
     group->emitted.text = text;
     group->emitted.at = core->now;
-    struct gang_status kept = copied(core, s);
-    fx_add(core, GANG_STATUS)->status = kept;
+    struct gang_status copy = copied(core, s);
+    fx_add(core, GANG_STATUS)->status = copy;
     return USEC_NEVER;
 }
 
@@ -107,14 +106,14 @@ void emit_status(struct gang_core *core, struct gang *gang)
     if (!gang->over)
         gang_count(core, gang);
     list_for_each (group, &gang->groups, struct group, in_gang) {
-        usec_t t = has_object(group) ? tell_group(core, group) : USEC_NEVER;
+        usec_t t = has_object(group) ? update_status(core, group) : USEC_NEVER;
         due = t < due ? t : due;
     }
     if (due != USEC_NEVER)
         timer_set(core, &gang->timers[TIMER_STATUS], due);
 }
 
-/* About an object of that kind; api_group NULL: Kubernetes' own. */
+/* An event on an object of that kind; api_group NULL: the core API group. */
 static void add_event(struct gang_core *core, const char *kind, const struct gang_ref *ref,
                       const char *uid, bool warning, const char *reason, const char *message)
 {
@@ -169,10 +168,9 @@ void emit_evicted(struct gang_core *core, const struct gang *gang, int n)
 }
 
 /*
- * Where no node passes the scheduler's own filters it never asks us, and its event does not speak
- * of the gang; or it asked when the reason was another, and what it wrote on the pod then stays
- * there until it asks again; of pods with a gate it knows nothing. Such members are told by an
- * event of ours and by words in their condition, once per reason.
+ * kube-scheduler's own events may not mention the gang: it does not call filter if no node passes
+ * its own plugins, it keeps an older reason until it tries the pod again, and it never tries gated
+ * pods. Such members get an event and a condition from muster, once per reason.
  */
 void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
 {
@@ -184,9 +182,9 @@ void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
     e->pod.version = pod->facts->version;
 }
 
-/* What kube-scheduler has written on a gang's member that waits for room, "Insufficient X", is true
- * still. Other words there would be a write now, and at its next try another that it waits for. */
-static bool reads_why(const struct gang *gang, const struct pod *pod)
+/* The member has kube-scheduler's message "Insufficient X", and it is still true. Replacing it
+ * would cost a write now and another one at kube-scheduler's next try. */
+static bool has_scheduler_message(const struct gang *gang, const struct pod *pod)
 {
     return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of;
 }
@@ -203,16 +201,16 @@ void pod_reason_emitted(struct pod *pod, enum gang_reason_code code)
 
 void emit_member_reasons(struct gang_core *core, struct gang *gang)
 {
-    if (gang_has_plan(gang) || gang->over) /* of too many, each reads it when it is asked about */
+    if (gang_has_plan(gang) || gang->over) /* over a bound: filter gives each pod the reason */
         return;
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (pod->node || pod->emitted_reason == gang->reason.code || !pod_counts(pod) ||
             pod_is_finished(pod))
             continue;
-        if (pod->rejected_early) /* it reads what kube-scheduler has against it */
+        if (pod->rejected_early) /* kube-scheduler has written its own reason */
             continue;
         pod->emitted_reason = gang->reason.code;
-        if (reads_why(gang, pod))
+        if (has_scheduler_message(gang, pod))
             warn_pod(core, pod, "Unschedulable", gang->reason.text);
         else
             emit_pod_reason(core, pod, gang->reason.text);

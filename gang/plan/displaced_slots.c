@@ -25,7 +25,7 @@ void slot_displace(struct gang_core *core, struct slot *slot)
     gang_touch(core, gang);
     slot_release(core, slot, REASON_SLOT_MOVED);
     if (!to) {
-        gang_plan_again(gang); /* completed, or dropped as a whole, by the pass that follows */
+        gang_plan_again(gang); /* the next pass completes the plan or drops it as a whole */
     } else {
         slot = slot_add(core, gang, unit, signature, to);
         core->stats.slots_moved++;
@@ -37,13 +37,13 @@ void slot_displace(struct gang_core *core, struct slot *slot)
     signature_unref(core, signature);
 }
 
-/* How far the slot's member is: expected, not asked yet, on its way, at bind. */
+/* How far the slot's member is: expected, not yet filtered, filtered, at bind. */
 static int progress(const struct slot *slot)
 {
     return !slot->pod ? 0 : slot->pod->held ? 3 : slot->pod->sent ? 2 : 1;
 }
 
-/* The one that leaves first: its member is least far, its gang latest in order. */
+/* Which of two slots is displaced first: the one with less progress, else of the later gang. */
 static struct slot *later(struct slot *a, struct slot *b)
 {
     int p = progress(a), q = progress(b);
@@ -65,8 +65,8 @@ void node_displace_excess(struct gang_core *core, struct node *node)
     }
 }
 
-/* Slots on a node that no longer passes their signature's rules leave it. */
-static void leave_unfit(struct gang_core *core, struct node *node)
+/* Displaces slots whose signature the node no longer admits. */
+static void displace_unfit(struct gang_core *core, struct node *node)
 {
     bool again = true;
     while (again) {
@@ -84,13 +84,13 @@ void displaced_slots_settle(struct gang_core *core)
 {
     struct node *node;
     while ((node = recheck_slots_take(core)) != NULL) {
-        leave_unfit(core, node);
+        displace_unfit(core, node);
         node_displace_excess(core, node);
     }
 }
 
-/* The slot in the pod's way that leaves first: of a gang below the pod's priority, or one that has
- * another node to go to; NULL: none. */
+/* The slot in the pod's way that is displaced first: of a gang below the pod's priority, or one
+ * with another feasible node; NULL: none. */
 static struct slot *first_to_leave(struct gang_core *core, struct node *node, const struct pod *pod)
 {
     const struct reach lower = {.displace = DISPLACE_LOWER, .priority = pod->facts->priority};

@@ -6,11 +6,11 @@
 #include "gang/cluster/node_classes.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
-/* Rules of a pod of so many bytes take as long as the rest of a look at a node. */
-#define RULES_OF_A_LOOK 256
+/* This many bytes of a pod's rules take as long as the rest of the work for one node. */
+#define RULE_BYTES_PER_NODE 256
 
-/* Whether some rule of the signature tells nodes of a class apart. */
-static bool looks_singly(struct gang_core *core, struct signature *signature)
+/* Whether a rule of the signature can differ between nodes of one class. */
+static bool scans_singly(struct gang_core *core, struct signature *signature)
 {
     return signature->ports || signature->anti_affinity || signature->spread ||
            signature->limited || !class_labels_cover(core, signature);
@@ -21,10 +21,10 @@ struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang
 {
     struct node_scan scan = {.core = core, .gang = gang, .except = except};
     scan.singly =
-        looks_singly(core, signature) || (gang && infeasible_nodes_known(core, gang, signature));
+        scans_singly(core, signature) || (gang && infeasible_nodes_known(core, gang, signature));
     classes_settle(core);
-    size_t looks = scan.singly ? core->nodes.count : core->node_classes.count;
-    core->work += (int64_t)(looks * (1 + signature->base / RULES_OF_A_LOOK));
+    size_t visits = scan.singly ? core->nodes.count : core->node_classes.count;
+    core->work += (int64_t)(visits * (1 + signature->base / RULE_BYTES_PER_NODE));
     return scan;
 }
 
@@ -46,7 +46,7 @@ bool node_scan_next(struct node_scan *scan)
     struct map_entry *e;
     while ((e = map_next(&scan->core->node_classes, &scan->at)) != NULL) {
         scan->class = e->value;
-        if (!node_scan_speaks_for_class(scan)) {
+        if (!node_scan_covers_class(scan)) {
             scan->in = 0;
             if (next_in_class(scan))
                 return true;

@@ -14,7 +14,7 @@
 /*
  * The order of nodes for a signature. Device pods: the node with the fewest free devices, so that
  * whole nodes stay whole. Others: away from device nodes, then the node with the least free CPU.
- * The name decides between equals, so that a restart decides alike.
+ * The name decides between equals, so that a restart makes the same choices.
  */
 bool node_better(const struct signature *signature, const struct node *a, const struct node *b)
 {
@@ -30,8 +30,8 @@ bool node_better(const struct signature *signature, const struct node *a, const 
     return x != y ? x < y : strcmp(a->name, b->name) < 0;
 }
 
-static bool node_will_do(const struct gang *gang, struct rules *rules, const struct node *node,
-                         const struct reach *reach)
+static bool passes_all(const struct gang *gang, struct rules *rules, const struct node *node,
+                       const struct reach *reach)
 {
     struct signature *signature = rules->signature;
     return node_misfit(node, signature, reach) == -1 && !signature_refusal(signature, node) &&
@@ -39,11 +39,12 @@ static bool node_will_do(const struct gang *gang, struct rules *rules, const str
            rules_refusal(rules, node) == RULE_NONE;
 }
 
-bool node_does(const struct gang_core *core, const struct gang *gang, struct signature *signature,
-               const struct node *node, const struct reach *reach)
+bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
+                      struct signature *signature, const struct node *node,
+                      const struct reach *reach)
 {
     struct rules rules = rules_for(core, signature);
-    return node_will_do(gang, &rules, node, reach);
+    return passes_all(gang, &rules, node, reach);
 }
 
 struct node *plan_node(struct gang_core *core, const struct gang *gang, struct signature *signature,
@@ -54,7 +55,7 @@ struct node *plan_node(struct gang_core *core, const struct gang *gang, struct s
     struct reach reach = gang_reach(core, gang);
     struct node_scan scan = node_scan_begin(core, gang, signature, except);
     while (node_scan_next(&scan))
-        if (node_will_do(gang, &rules, scan.node, &reach) &&
+        if (passes_all(gang, &rules, scan.node, &reach) &&
             (!best || node_better(signature, scan.node, best)))
             best = scan.node;
     return best;
@@ -83,18 +84,18 @@ static void fill(struct gang_core *core, struct node_queue *q, struct signature 
     q->signature = signature;
     struct node_scan scan = node_scan_begin(core, q->gang, signature, NULL);
     while (node_scan_next(&scan)) {
-        if (!node_will_do(q->gang, &rules, scan.node, &q->reach))
+        if (!passes_all(q->gang, &rules, scan.node, &q->reach))
             continue;
         GROW(q->items, q->cap, q->n + 1);
         q->items[q->n++] =
-            (struct candidate){scan.node, node_scan_speaks_for_class(&scan) ? scan.class : NULL};
+            (struct candidate){scan.node, node_scan_covers_class(&scan) ? scan.class : NULL};
     }
     for (size_t i = q->n / 2; i-- > 0;)
         sink(q, i, signature);
 }
 
-/* The node on top is full: the next of its class comes up. It has left the class, unless all of the
- * class will not do any more. */
+/* The top node is full: the next node of its class replaces it. A full node has left the class,
+ * unless the whole class is no longer feasible. */
 static bool next_of_class(struct gang_core *core, struct candidate *top)
 {
     if (!top->class)
@@ -110,12 +111,12 @@ struct node *node_queue_top(struct gang_core *core, struct node_queue *q,
 {
     if (q->signature != signature)
         fill(core, q, signature);
-    while (q->n && !node_does(core, q->gang, signature, q->items[0].node, &q->reach)) {
+    while (q->n && !node_is_feasible(core, q->gang, signature, q->items[0].node, &q->reach)) {
         if (!next_of_class(core, &q->items[0]))
             q->items[0] = q->items[--q->n];
         sink(q, 0, signature);
     }
-    /* Only a spread lets nodes in again that were ruled out. */
+    /* Only with a spread can a node become feasible again. */
     if (!q->n && signature->spread)
         fill(core, q, signature);
     return q->n ? q->items[0].node : NULL;
@@ -126,17 +127,17 @@ void node_queue_done(struct node_queue *q)
     free(q->items);
 }
 
-/* ---- some day ---- */
+/* ---- nodes for an earmark ---- */
 
-static bool exceeds(const struct node *node, const struct signature *signature, int64_t *lack)
+static bool exceeds_node(const struct node *node, const struct signature *signature, int64_t *lack)
 {
     *lack = 0;
     for (size_t i = 0; i < signature->n_needs; i++) {
         uint32_t r = signature->needs[i].resource;
-        int64_t need = signature->needs[i].amount, kept = amount_of(&node->earmarked, r);
-        if (need > amount_of(&node->allocatable, r) - kept)
+        int64_t need = signature->needs[i].amount, earmarked = amount_of(&node->earmarked, r);
+        if (need > amount_of(&node->allocatable, r) - earmarked)
             return true;
-        int64_t missing = need - (node_free(node, r) - kept);
+        int64_t missing = need - (node_free(node, r) - earmarked);
         bool counts = (int)r == signature->device || signature->device < 0;
         if (counts && missing > *lack)
             *lack = missing;
@@ -144,8 +145,6 @@ static bool exceeds(const struct node *node, const struct signature *signature, 
     return false;
 }
 
-/* The node that lacks least for one more pod of the signature beside what is kept already, of those
- * that could hold it if they were empty. */
 struct node *future_node(struct gang_core *core, const struct gang *gang,
                          struct signature *signature)
 {
@@ -154,7 +153,7 @@ struct node *future_node(struct gang_core *core, const struct gang *gang,
     struct node_scan scan = node_scan_begin(core, gang, signature, NULL);
     while (node_scan_next(&scan)) {
         struct node *node = scan.node;
-        if (exceeds(node, signature, &lack) || signature_refusal(signature, node) ||
+        if (exceeds_node(node, signature, &lack) || signature_refusal(signature, node) ||
             node_is_infeasible(core, gang, signature, node) ||
             (signature->alone && node->earmarked_alone))
             continue;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * node_score.h - which node a pod of a signature gets: those that will do, the best first. For
- * gang/ only.
+ * node_score.h - which node a pod of a signature gets: the feasible nodes, best first. For gang/
+ * only.
  *
- * A queue is filled by one look at the nodes and serves all members of a signature: the fullest
- * node stays the fullest while it is filled, and no other changes its rank meanwhile. Its entries
- * are classes, by their first node, and single nodes where a rule tells them apart; when the node
- * on top is full, the next of its class takes its place. It is valid while only its own top is
- * given slots; else node_queue_forget(). The queue owns its table; node_queue_done() frees it.
+ * One scan fills a queue, which then serves all members of a signature: the fullest node stays the
+ * fullest while it fills up, and the rank of the others does not change. The entries are classes,
+ * represented by their first node, and single nodes where a rule depends on the node. When the top
+ * node is full, the next node of its class replaces it. The queue is valid as long as slots are
+ * added on its top node only; otherwise call node_queue_forget(). The queue owns its table;
+ * node_queue_done() frees it.
  */
 #ifndef MUSTER_GANG_PLAN_NODE_SCORE_H
 #define MUSTER_GANG_PLAN_NODE_SCORE_H
@@ -16,12 +17,12 @@
 
 struct candidate {
     struct node *node;
-    struct node_class *class; /* whose first node it was; NULL: it stands for itself */
+    struct node_class *class; /* that the node represents; NULL: a single node */
 };
 struct node_queue {
     const struct gang *gang;
     struct reach reach;                /* of the gang */
-    const struct signature *signature; /* NULL: it is to be filled */
+    const struct signature *signature; /* NULL: the queue must be filled */
     struct candidate *items;           /* a heap */
     size_t n, cap;
 };
@@ -35,9 +36,12 @@ static inline void node_queue_forget(struct node_queue *q)
 }
 void node_queue_done(struct node_queue *q);
 
-/* Whether the node will do for one more. */
-bool node_does(const struct gang_core *core, const struct gang *gang, struct signature *signature,
-               const struct node *node, const struct reach *reach);
+/* Whether the node is feasible for one more pod of the signature. */
+bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
+                      struct signature *signature, const struct node *node,
+                      const struct reach *reach);
+/* The node that comes closest to having room for one more pod of the signature, beside what is
+ * earmarked, of those that could hold it if they were empty; NULL: none. */
 struct node *future_node(struct gang_core *core, const struct gang *gang,
                          struct signature *signature);
 bool node_better(const struct signature *signature, const struct node *a, const struct node *b);

@@ -17,7 +17,7 @@
 
 /* ---- one try ---- */
 
-/* The one that needs more goes first. */
+/* The larger need goes first. */
 static int by_need(const struct signature *x, const struct signature *y, int of_x, int of_y)
 {
     int64_t a = of_x < 0 ? 0 : signature_need(x, (uint32_t)of_x);
@@ -25,10 +25,8 @@ static int by_need(const struct signature *x, const struct signature *y, int of_
     return a > b ? -1 : a < b;
 }
 
-/* Order of members: those tied to a node; those that did not miss the last attempt; then by
- * signature, the ones that volumes limit and the one with the largest needs first; then as they
- * were created.
- */
+/* Order of members: pinned ones; those that did not miss the last attempt; then by signature, first
+ * those that volumes limit, then the largest needs; then by creation. */
 static int by_size(const void *a, const void *b)
 {
     const struct pod *p = *(struct pod *const *)a, *q = *(struct pod *const *)b;
@@ -92,7 +90,7 @@ static struct node *member_node(struct gang_core *core, struct placement_try *p,
     if (!tied)
         return next_node(core, p, pod->signature);
     node_queue_forget(&p->queue); /* the rank of that node changes */
-    return node_does(core, p->gang, pod->signature, tied, &p->queue.reach) ? tied : NULL;
+    return node_is_feasible(core, p->gang, pod->signature, tied, &p->queue.reach) ? tied : NULL;
 }
 
 static void give(struct placement_try *p, struct unit *unit, struct signature *signature,
@@ -120,7 +118,7 @@ static const struct pod *member_of(const struct gang *gang, const struct unit *u
     return NULL;
 }
 
-/* Members that are missing in the unit itself, not below it. */
+/* Members that do not exist yet in the unit itself, not below it. */
 static int missing_here(const struct unit *unit)
 {
     int missing = unit_lacks(unit, STAGE_EXISTS);
@@ -134,7 +132,7 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
     int given = 0, missing = missing_here(unit);
     bool known = unit->like && !unit->like->limited;
     for (; given < missing && unit->want > 0 && known && !unit_at_maximum(unit);
-         unit_gets_one(unit), given++) {
+         unit_got_one(unit), given++) {
         struct node *node = next_node(core, p, unit->like);
         if (!node) {
             p->culprit = p->culprit ? p->culprit : member_of(p->gang, unit);
@@ -147,12 +145,12 @@ static int place_expected(struct gang_core *core, struct placement_try *p, struc
     return given;
 }
 
-/* The orders in which members of different signatures are tried: who missed the last attempt comes
- * last, also behind members of units that were not chosen; but a plan with them is better than
- * none. */
+/* The orders in which members of different signatures are tried. Members that missed the last
+ * attempt come last, even behind members of units that were not chosen; MISSED_FIRST is tried when
+ * no other order works. */
 enum way { HARDEST_FIRST, EASIEST_FIRST, MISSED_FIRST, WAYS };
 
-/* Gives slots to wanted members. */
+/* Adds slots for wanted members. */
 static void place_members(struct gang_core *core, struct placement_try *p, int *want, enum way way,
                           bool missed, bool of_any)
 {
@@ -164,7 +162,7 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
         struct node *node = wants ? member_node(core, p, pod) : NULL;
         if (node) {
             give(p, pod->unit, pod->signature, node, pod);
-            unit_gets_one(wants);
+            unit_got_one(wants);
             --*want;
         } else if (wants && !p->culprit) {
             p->culprit = pod;
@@ -172,7 +170,7 @@ static void place_members(struct gang_core *core, struct placement_try *p, int *
     }
 }
 
-/* To all members that are wanted, then to expected ones; true: it worked. */
+/* Adds slots for all wanted members, then for expected ones; true: the needed set is covered. */
 static bool place_needed(struct gang_core *core, struct placement_try *p, int want, enum way way)
 {
     core->trials++;
@@ -189,8 +187,7 @@ static bool place_needed(struct gang_core *core, struct placement_try *p, int wa
 
 /* ---- extras ---- */
 
-/* Units that were not chosen get slots as a whole or not at all. Slots that are given are counted
- * as they are given. */
+/* Adds slots for whole units that were not chosen; a unit that does not fit gets none. */
 static void place_whole_units(struct gang_core *core, struct placement_try *p, struct unit *unit)
 {
     list_for_each (child, &unit->children, struct unit, in_parent) {
@@ -237,7 +234,7 @@ static bool any_missed(const struct placement_try *p)
     return false;
 }
 
-/* With the units as they are chosen. */
+/* Tries all orders with the current choice of units. */
 static bool place_some_way(struct gang_core *core, struct placement_try *p, int want,
                            struct shortage *ret)
 {
@@ -255,7 +252,7 @@ static bool place_some_way(struct gang_core *core, struct placement_try *p, int 
     return false;
 }
 
-/* The needed members, with one choice of units after the other. */
+/* Places the needed members, trying one choice of units after the other. */
 static bool place_minimum(struct gang_core *core, struct placement_try *p, struct shortage *ret)
 {
     int want = 0;
@@ -276,7 +273,7 @@ static bool place_minimum(struct gang_core *core, struct placement_try *p, struc
     return false;
 }
 
-/* Within a trial that begins with it, or with what its caller asks "what if" about. */
+/* The trial may hold changes already: those of a what-if query. */
 static struct placement_try placing_in(struct trial *t, struct gang *gang)
 {
     gang_count(t->core, gang);
@@ -311,10 +308,10 @@ bool place_in_trial(struct trial *t, struct gang *gang, struct shortage *ret)
     return done;
 }
 
-/* One try, with the units as they are chosen now; *ret_culprit is the first without a place. */
-static bool try_some_day(struct gang_core *core, struct gang *gang,
-                         void (*take)(struct gang_core *, struct node *, struct signature *),
-                         const struct pod **ret_culprit)
+/* One try with the current choice of units; *ret_culprit is the first member without a place. */
+static bool try_in_future(struct gang_core *core, struct gang *gang,
+                          void (*take)(struct gang_core *, struct node *, struct signature *),
+                          const struct pod **ret_culprit)
 {
     int want;
     *ret_culprit = NULL;
@@ -329,15 +326,13 @@ static bool try_some_day(struct gang_core *core, struct gang *gang,
         if (!node)
             continue;
         take(core, node, p.pods[i]->signature);
-        unit_gets_one(wants);
+        unit_got_one(wants);
         want--;
     }
     placing_end(&p);
     return want == 0;
 }
 
-/* Places for as many of the needed members as the nodes could ever hold, those with the most room
- * now first. Nothing is reserved. */
 bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
                      void (*take)(struct gang_core *, struct node *, struct signature *))
 {
@@ -345,7 +340,7 @@ bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(s
     forget_excluded(gang->root);
     for (int i = 0; i < CHOICES_MAX; i++) {
         forget(core);
-        if (try_some_day(core, gang, take, &culprit))
+        if (try_in_future(core, gang, take, &culprit))
             return true;
         if (!exclude_unit(culprit))
             break;

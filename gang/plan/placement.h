@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * placement.h - a place for every member that is needed, or none.
+ * placement.h - places every needed member of a gang, or none.
  *
- *   1. choose() walks the tree of minimums and writes on each unit how many members it still must
- *      get (unit->want). Where a unit needs only some of those below it, the ones that lack least
- *      are chosen; one that turns out to have no room is excluded and another chosen.
- *   2. place_needed() gives slots to wanted members, greedily and plainly: members by signature,
- * the hardest signature first; each goes to the fullest node that fits (node_better). For members
- * of one signature this is exact: how many fit on a node does not depend on the others. For mixed
+ *   1. choose_units() walks the tree of minimums and sets how many members each unit must still get
+ *      (unit->want). Where a unit needs only some of the units below it, the ones that lack least
+ *      are chosen. A unit without room is excluded and another one chosen.
+ *   2. place_needed() adds slots for wanted members greedily: members by signature, the hardest
+ *      signature first, each on the fullest feasible node (node_better). For members of one
+ *      signature this is exact: how many fit on a node does not depend on other nodes. For mixed
  *      signatures other orders are tried, see enum way.
- *   3. place_extras() gives slots to members above the needed ones, as far as they fit: units that
- *      were not needed as a whole or not at all, then single members, up to the maximum.
+ *   3. place_extras() adds slots for extras, as far as they fit: first whole units that were not
+ *      chosen, then single members, up to the maximum.
  *
- * It is a trial: when the needed set is not covered, every slot that was added is taken back.
+ * All runs within a trial: if the needed set is not covered, every added slot is removed again.
  */
 #ifndef MUSTER_GANG_PLAN_PLACEMENT_H
 #define MUSTER_GANG_PLAN_PLACEMENT_H
@@ -20,15 +20,15 @@
 #include "gang/cluster/trial.h"
 
 /*
- * Completes the gang's plan to its needed set, and beyond with extras that fit. Existing slots
- * stay. False: not possible; the slots that were there are still there, and *ret says what was
- * short when all that fits was placed. Not for good: only says whether it is possible.
+ * Completes the gang's plan to its needed set, and adds extras that fit. Existing slots stay.
+ * False: not possible; *ret is what was short when everything that fits was placed. `for_good`
+ * false: only tests whether it is possible.
  */
 bool place_gang(struct gang_core *core, struct gang *gang, bool for_good, struct shortage *ret);
-/* Whether there is room for its needed members in this trial: nothing stays, or is remembered. */
+/* Whether the needed members fit in this trial. No slot stays and no result is cached. */
 bool place_in_trial(struct trial *t, struct gang *gang, struct shortage *ret);
-/* Places for the needed members as they could be some day, see starvation.c, given to take();
- * forget() is called before each try. False: not for all. */
+/* Finds places that the needed members could have once nodes empty, see starvation.c, and passes
+ * them to take(); forget() is called before each try. Nothing is reserved. False: not for all. */
 bool place_in_future(struct gang_core *core, struct gang *gang, void (*forget)(struct gang_core *),
                      void (*take)(struct gang_core *, struct node *, struct signature *));
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * placement_try.h - one try to place a gang, as the files that make it share it.
+ * placement_try.h - the state of one try to place a gang, shared by the files that make it:
  *
- *   placement.c    gives places to members
- *   unit_choice.c  which parts of the gang are to have their minimum
- *   shortage.c     why a member has none
- *   shortage_cache.c   what one gang found out, for those that are alike
+ *   placement.c       finds places for members
+ *   unit_choice.c     chooses the units that get their minimum
+ *   shortage.c        finds why a member has no place
+ *   shortage_cache.c  reuses a shortage for gangs with equal members
  *
- * On the stack of place_gang(), within the trial of its caller.
+ * Lives on the stack of its caller, within the caller's trial.
  */
 #ifndef MUSTER_GANG_PLAN_PLACEMENT_TRY_H
 #define MUSTER_GANG_PLAN_PLACEMENT_TRY_H
@@ -18,12 +18,12 @@
 struct placement_try {
     struct gang *gang;
     struct trial *trial;
-    struct trial_mark begin; /* what comes after it is this try's */
-    bool what_if;            /* what it finds out goes for no other */
+    struct trial_mark begin; /* slots after it belong to this try */
+    bool what_if;            /* the result must not be cached */
     struct pod **pods;       /* members without a slot */
     size_t n;
-    const struct pod *culprit; /* the first without a place */
-    struct node_queue queue;   /* for the signature whose members are placed now */
+    const struct pod *culprit; /* the first member without a place */
+    struct node_queue queue;   /* for the signature that is being placed */
 };
 
 static inline bool one_signature(const struct placement_try *p)

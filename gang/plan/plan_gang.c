@@ -19,20 +19,20 @@
 
 /* ---- no plan ---- */
 
-/* No plan: what the gang had of one is gone already. */
+/* Planning failed; the gang has no slots left. */
 static void plan_failed(struct gang_core *core, struct gang *gang)
 {
     core->stats.plans_failed++;
     gang->tried = core->marks.clock;
-    nominations_clear(core, gang); /* also those of an earlier life */
+    nominations_clear(core, gang); /* also those from before a restart */
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
     timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.text_refresh);
 }
 
 /* `gated`: its minResources are not free. */
-static void keep_if_due(struct gang_core *core, struct gang *gang, const struct shortage *s,
-                        bool gated)
+static void update_earmark(struct gang_core *core, struct gang *gang, const struct shortage *s,
+                           bool gated)
 {
     enum gang_reason_code code = s->culprit ? shortage_code(s) : REASON_NONE;
     bool between = code == REASON_KEPT_APART || code == REASON_SPREAD; /* on some nodes */
@@ -47,7 +47,7 @@ static void keep_if_due(struct gang_core *core, struct gang *gang, const struct 
 
 /* ---- minResources ---- */
 
-/* What the gang could have of a resource: free on nodes that take pods. */
+/* How much of a resource the gang may use: free on schedulable nodes. */
 static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0;
@@ -62,8 +62,8 @@ static int64_t room_for(struct gang_core *core, const struct gang *gang, uint32_
     return sum;
 }
 
-/* What its members ask for, all together; those that are missing as the largest that exists. */
-static int64_t asked_for(const struct gang *gang, uint32_t resource)
+/* What all members need of a resource; a missing member counts as the largest existing one. */
+static int64_t members_need(const struct gang *gang, uint32_t resource)
 {
     int64_t sum = 0, largest = 0;
     int missing = unit_lacks(gang->root, STAGE_EXISTS);
@@ -80,8 +80,8 @@ static int64_t asked_for(const struct gang *gang, uint32_t resource)
     return beyond ? INT64_MAX : all;
 }
 
-/* What the PodGroups of that tree ask for together: children add up, and a parent's figure is for
- * all of them. */
+/* The minResources of a tree of PodGroups: children add up, and a parent's value covers all its
+ * children. */
 static int64_t min_of_all(const struct unit *unit, const char *resource)
 {
     int64_t own = unit->group ? gang_amounts_get(&unit->group->facts->min_resources, resource) : 0;
@@ -92,12 +92,11 @@ static int64_t min_of_all(const struct unit *unit, const char *resource)
     return own > below ? own : below;
 }
 
-/* What minResources ask for is more than its members do: their shortage does not say whether it is
- * free. */
+/* minResources exceed what the members need, so the members' shortage does not cover them. */
 static bool exceeds_members(struct gang_core *core, const struct gang *gang, const char *resource)
 {
     uint32_t number = resource_find(core, resource);
-    return min_of_all(gang->root, resource) > asked_for(gang, number);
+    return min_of_all(gang->root, resource) > members_need(gang, number);
 }
 
 static bool asks_for_more(struct gang_core *core, const struct gang *gang)
@@ -109,8 +108,8 @@ static bool asks_for_more(struct gang_core *core, const struct gang *gang)
     return false;
 }
 
-/* The first of its PodGroups' minResources that are not free. They gate the beginning of a gang
- * only. */
+/* The first minResources of the gang's PodGroups that are not free. They apply only before any
+ * member is planned or bound. */
 static struct min_short below_min_resources(struct gang_core *core, const struct gang *gang)
 {
     struct min_short none = {.group = NULL};
@@ -143,14 +142,14 @@ struct outcome plan_gang(struct gang_core *core, struct gang *gang)
         triggered(core, gang, TRIGGER_ROOM_MORE);
     gang_plan_begins(gang);
     if (gang_lacks(core, gang, STAGE_REACHABLE) > 0 && !gang->expecting)
-        return o; /* reconcile() has said why */
+        return o; /* reconcile() has set the reason */
     gang->tried_at = core->now;
     gang->tried = core->marks.clock;
     core->planned_in = core->steps;
     o.below = below_min_resources(core, gang);
     bool free = !o.below.group;
     bool done = place_gang(core, gang, free, &o.shortage) && free;
-    if (!done && gang->n_slots) { /* what is there may be in its own way */
+    if (!done && gang->n_slots) { /* the gang's own slots may be in the way */
         plan_drop(core, gang, REASON_SLOT_MOVED);
         slots = 0;
         done = place_gang(core, gang, true, &o.shortage);
@@ -174,13 +173,13 @@ void plan_failure_emitted(struct gang_core *core, struct gang *gang, const struc
 {
     if (gang->marks.full && asks_for_more(core, gang))
         gang_has_known_shortage(gang, NULL, 0, 0);
-    keep_if_due(core, gang, &o->shortage, o->below.group != NULL);
+    update_earmark(core, gang, &o->shortage, o->below.group != NULL);
 }
 
 /*
- * Many gangs wait for the same thing. What one of them has just found out goes for those whose
- * members are alike, and where it is what they heard the last time nothing is to be done: a waiting
- * list costs a lookup for each gang.
+ * Many gangs wait for the same capacity. The shortage that one of them found is valid for all with
+ * equal members. If it is also the one they found last, planning them again is useless: each
+ * waiting gang costs one lookup.
  */
 bool plan_still_fails(struct gang_core *core, struct gang *gang)
 {
@@ -233,7 +232,7 @@ static void add_due(const struct gang_core *core, struct due *due, struct gang *
     due->items[due->n++] = gang;
 }
 
-/* Most often they are in order as they are. */
+/* Gangs are usually in order already. */
 static void put_in_order(struct due *due)
 {
     size_t i = 1;
@@ -248,8 +247,8 @@ bool plan_is_deferred(const struct gang_core *core, const struct gang *gang)
     return core->plans_deferred && to_be_planned(core, gang);
 }
 
-/* Left for the next step, after the calls and events that have come meanwhile. A gang with places,
- * or without one that it had, is not. */
+/* The next step first takes the calls and events that arrived meanwhile. A gang with slots, or one
+ * that has just lost them, is never deferred. */
 bool plan_defer(struct gang_core *core, const struct gang *gang)
 {
     bool begun = gang->n_slots || gang->state == GANG_PLANNED || gang->state == GANG_COMMITTING;
@@ -261,8 +260,8 @@ bool plan_defer(struct gang_core *core, const struct gang *gang)
     return true;
 }
 
-/* All that are open where room grew or plans were left, else those about which something changed:
- * what makes a gang be tried again touches it. */
+/* All open gangs if room grew or plans were deferred, else the touched ones: any other reason to
+ * plan a gang again touches it. */
 void plans_due(struct gang_core *core, struct due *due)
 {
     bool all = core->plan_pass_freed != core->marks.freed || core->plans_deferred;

@@ -12,7 +12,7 @@
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
 
-/* Adds what the pods on so many nodes like this one, and on all, have against the culprit there. */
+/* Counts n nodes like this one where spread or anti-affinity keeps the culprit out. */
 static void shortage_between(struct rules *rules, const struct node *node, int n,
                              struct shortage *s)
 {
@@ -27,16 +27,16 @@ static void shortage_between(struct rules *rules, const struct node *node, int n
                      strcmp(conflict->ns, who->ns) != 0);
 }
 
-/* Adds what one node says about the culprit, for as many nodes as it stands for. */
+/* Counts what the scanned node lacks for the culprit, for all nodes that it represents. */
 static void shortage_at(const struct placement_try *p, struct rules *rules,
                         const struct node_scan *scan, int *lacking, struct shortage *s)
 {
     struct signature *signature = rules->signature;
     const struct node *node = scan->node;
     int n = (int)scan->n;
-    const char *no = signature_refusal(signature, node);
-    s->volumes += no == signature_volume_refusal ? n : 0;
-    if (no)
+    const char *refusal = signature_refusal(signature, node);
+    s->volumes += refusal == signature_volume_refusal ? n : 0;
+    if (refusal)
         return;
     bool able = true;
     for (size_t k = 0; k < signature->n_needs; k++) {
@@ -60,8 +60,8 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
     }
 }
 
-/* What the members without a place need of it, all together; those that do not exist yet as the
- * culprit does. */
+/* How much of s->resource all members without a place need; a missing member counts as the culprit.
+ */
 static int64_t still_needed(const struct placement_try *p, const struct shortage *s)
 {
     int n = 0;
@@ -86,7 +86,7 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
     int lacks = unit_lacks(p->gang->root, STAGE_PLANNED);
     int room = gang_needed(p->gang) - lacks;
     if (room <= s->room)
-        return; /* another try came nearer */
+        return; /* another try placed as many members or more */
     *s = (struct shortage){.room = room, .lacks = lacks, .resource = -1, .culprit = p->culprit};
     cleanup_free int *lacking = xcalloc(signature->n_needs, sizeof *lacking); /* nodes, by need */
     const struct node *tied = pinned_node(core, p->culprit);
@@ -104,7 +104,7 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
         const struct need *need = &signature->needs[k];
         bool device = (int)need->resource == signature->device;
         if (lacking[k] < most || most + lacking[k] == 0 || (lacking[k] == most && !device))
-            continue; /* between equals the device is named: it is the scarce thing */
+            continue; /* between equals the device is reported: it is the scarcer resource */
         most = lacking[k];
         s->resource = (int)need->resource;
         s->amount = need->amount;
@@ -112,7 +112,7 @@ void shortage_find(struct gang_core *core, const struct placement_try *p, struct
     if (s->resource >= 0)
         s->missing = still_needed(p, s);
     if (s->anti_affinity + s->spread < most)
-        s->anti_affinity = s->spread = 0; /* on more nodes there is no room at all */
+        s->anti_affinity = s->spread = 0; /* lack of room rules out more nodes */
 }
 
 enum gang_reason_code shortage_code(const struct shortage *s)

@@ -5,7 +5,7 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/quorum.h"
 
-static bool is_plain(const struct gang_core *core, const struct placement_try *p)
+static bool may_share(const struct gang_core *core, const struct placement_try *p)
 {
     if (p->what_if)
         return false;
@@ -21,7 +21,7 @@ bool shortage_cache_has(const struct gang_core *core, const struct placement_try
                         struct shortage *ret)
 {
     const struct signature *signature = p->n ? p->pods[0]->signature : NULL;
-    if (!is_plain(core, p) || signature->fill.layout != core->marks.layout ||
+    if (!may_share(core, p) || signature->fill.layout != core->marks.layout ||
         !reach_equal(core, &signature->fill.reach, &p->queue.reach) || want <= signature->fill.room)
         return false;
     *ret = signature->fill.shortage;
@@ -33,8 +33,8 @@ bool shortage_cache_has(const struct gang_core *core, const struct placement_try
     return true;
 }
 
-/* What a person reads of it does not differ, for gangs that want as many. */
-static bool same_words(const struct shortage *a, const struct shortage *b)
+/* Both give the same text, for gangs that want equally many. */
+static bool same_text(const struct shortage *a, const struct shortage *b)
 {
     return a->n_nodes == b->n_nodes && a->n_able == b->n_able && a->resource == b->resource &&
            a->amount == b->amount && a->refused == b->refused && a->earmarked == b->earmarked &&
@@ -45,10 +45,10 @@ void shortage_cache_put(struct gang_core *core, const struct placement_try *p,
                         const struct shortage *s, int want)
 {
     struct signature *signature = p->n ? p->pods[0]->signature : NULL;
-    if (!is_plain(core, p) || !s->culprit)
+    if (!may_share(core, p) || !s->culprit)
         return;
     if (!signature->fill.version || signature->fill.room != want - s->lacks ||
-        !same_words(&signature->fill.shortage, s))
+        !same_text(&signature->fill.shortage, s))
         signature->fill.version = ++core->fills;
     signature->fill.layout = core->marks.layout;
     signature->fill.reach = p->queue.reach;
@@ -60,7 +60,7 @@ void shortage_cache_put(struct gang_core *core, const struct placement_try *p,
 void shortage_cache_note(const struct gang_core *core, const struct placement_try *p, int want)
 {
     const struct signature *signature = p->n ? p->pods[0]->signature : NULL;
-    if (!is_plain(core, p) || signature->fill.layout != core->marks.layout ||
+    if (!may_share(core, p) || signature->fill.layout != core->marks.layout ||
         signature->fill.shortage.earmarked)
         return;
     gang_has_known_shortage(p->gang, signature, signature->fill.version, want);

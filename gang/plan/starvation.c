@@ -8,29 +8,29 @@
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/gang_order.h"
 
-/* Keeps what the gang could use some day; false: it could not run on the empty cluster. */
-static bool keep_places(struct gang_core *core, struct gang *gang)
+/* Earmarks places for the gang; false: it would not fit on the empty cluster. */
+static bool earmark_places(struct gang_core *core, struct gang *gang)
 {
     earmark_set(core, gang);
     if (place_in_future(core, gang, earmark_clear, earmark_add))
         return true;
-    if (core->config.strict_order) /* what comes after it waits all the same */
+    if (core->config.strict_order) /* gangs behind it wait all the same */
         return true;
     earmark_clear(core);
     earmark_set(core, NULL);
     return false;
 }
 
-/* Tells one distribution of what is kept from another. */
-static uint64_t kept_digest(const struct gang_core *core)
+/* A digest of how much is earmarked on which node. */
+static uint64_t earmark_digest(const struct gang_core *core)
 {
-    uint64_t sum = 0; /* the nodes are in no order */
+    uint64_t sum = 0; /* the list has no defined order */
     list_for_each (node, &core->earmarked, struct node, in_earmarked) {
         uint64_t h = hash_u64(HASH_START, node->id);
         for (size_t i = 0; i < node->earmarked.n; i++)
             h = hash_u64(hash_u64(h, node->earmarked.items[i].resource),
                          (uint64_t)node->earmarked.items[i].amount);
-        sum += hash_u64(h, h >> 32); /* FNV alone would miss what two nodes have exchanged */
+        sum += hash_u64(h, h >> 32); /* FNV alone would miss an exchange between two nodes */
     }
     return sum;
 }
@@ -40,9 +40,9 @@ void earmark_for_starved(struct gang_core *core, struct gang *gang)
     struct gang *before = core->earmark_gang;
     if (before && before != gang && by_order(&before, &gang) < 0)
         return;
-    uint64_t was = kept_digest(core);
-    if (!keep_places(core, gang) && before && before != gang)
-        keep_places(core, before);
-    if (before && kept_digest(core) != was)
-        room_grew(core); /* what was kept elsewhere is another's now */
+    uint64_t was = earmark_digest(core);
+    if (!earmark_places(core, gang) && before && before != gang)
+        earmark_places(core, before);
+    if (before && earmark_digest(core) != was)
+        room_grew(core); /* room that was earmarked before may be free for others */
 }

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * starvation.h - capacity kept for a gang that has waited too long.
+ * starvation.h - capacity set aside (earmarked) for a gang that has waited too long.
  *
- * Smaller work may go ahead of a gang that does not fit. After config.starvation that ends: the
- * first such gang in the order becomes the keeper. A place is looked for that each needed member
- * could have some day, on the nodes that have the most room now; what is free there is kept, and
- * what becomes free anywhere is taken into account at once, so the room only grows. Work that comes
- * after the keeper passes where it does not need what is kept; work of a higher priority passes
- * anyhow. With strict order the first waiting gang is the keeper from the first moment.
+ * Smaller work may pass a gang that does not fit. After config.starvation that ends: the first such
+ * gang in the order gets the earmark. For each needed member, it marks room on the node that lacks
+ * least and could hold it if it were empty. Each failed plan computes it anew, so capacity that
+ * becomes free counts at once. Later work may use only what is not earmarked; work of a higher
+ * priority may use all. With strict order the first waiting gang gets the earmark at once.
  *
- * What is kept is no reservation: the keeper is planned like any other gang, anywhere, as soon as
- * it fits.
+ * An earmark is not a reservation: the gang is planned like any other, on any node, as soon as it
+ * fits.
  */
 #ifndef MUSTER_GANG_PLAN_STARVATION_H
 #define MUSTER_GANG_PLAN_STARVATION_H
 
 #include "gang/cluster/lookup.h"
 
-/* The gang could not be planned: it becomes the keeper, unless one before it is. */
+/* The gang could not be planned: it gets the earmark, unless a gang ahead of it has it. */
 void earmark_for_starved(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -20,11 +20,11 @@ void forget_excluded(struct unit *unit)
 
 struct option {
     struct unit *unit;
-    int lacks; /* slots, to have its minimum */
-    bool able; /* its members exist and may be placed, or are hoped for */
+    int lacks; /* slots missing from its minimum */
+    bool able; /* enough members are plannable or expected */
 };
 
-/* By name, so that a restart decides alike. */
+/* By name, so that a restart makes the same choices. */
 static int by_name(const struct unit *a, const struct unit *b)
 {
     int order = a->group == b->group ? 0 : strcmp(a->group->key, b->group->key);
@@ -70,7 +70,7 @@ bool choose_units(const struct gang *gang, struct unit *unit, int *ret)
     int still = unit->min_pods - unit->t.bound - unit->t.binding;
     int here = still - unit->t.slots;
     for (; i < n; i++) {
-        /* Beyond those that are needed, more are chosen only to make up the number of members. */
+        /* More units than needed are chosen only to reach the minimum of members. */
         if (i >= needed && (gang->expecting || at_hand >= still || !options[i].able ||
                             options[i].lacks > here - below))
             break;
@@ -94,7 +94,7 @@ bool choose_units_of_gang(const struct gang_core *core, const struct gang *gang,
     return choose_units(gang, gang->root, ret);
 }
 
-void unit_gets_one(struct unit *unit)
+void unit_got_one(struct unit *unit)
 {
     unit->want--;
 }

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit_choice.h - which parts of a gang are to have their minimum, where it needs only some.
+ * unit_choice.h - chooses the units of a gang that get their minimum, where it needs only some.
  *
- * The choice is written on the units: chosen, and how many members each still wants. One that turns
- * out to have no room is excluded, and another chosen. For placement.c.
+ * The choice is stored in the units: unit->chosen, and unit->want, the members each must still get.
+ * A unit without room is excluded and another one chosen. For placement.c.
  */
 #ifndef MUSTER_GANG_PLAN_UNIT_CHOICE_H
 #define MUSTER_GANG_PLAN_UNIT_CHOICE_H
 
 #include "gang/cluster/lookup.h"
 
-/* Units that were excluded may be chosen again. */
+/* Lets excluded units be chosen again. */
 void forget_excluded(struct unit *unit);
 void forget_choice(struct unit *unit);
 /*
- * Decides which units below it get their minimum and how many members each must still get; the sum
- * is in *ret. False: there are not enough units or members.
+ * Chooses which units below get their minimum and how many members each must still get; *ret is the
+ * sum. False: there are not enough units or members.
  */
 bool choose_units(const struct gang *gang, struct unit *unit, int *ret);
-/* The same for all of the gang, counted anew. */
+/* The same for the whole gang, counted anew. */
 bool choose_units_of_gang(const struct gang_core *core, const struct gang *gang, int *ret);
-/* It and all above it are. */
+/* The unit and all units above it are chosen. */
 bool all_chosen(const struct unit *unit);
-/* The unit on the way up that wants one more member from here; NULL: none. Members of units that
- * were not chosen come last: theirs may stay without their minimum. */
+/* The nearest unit, from this one up, that wants one more member; NULL: none. Units that were not
+ * chosen count only with `of_any`. */
 struct unit *unit_that_wants(struct unit *unit, bool of_any);
-/* A member has got its place: one less is wanted. */
-void unit_gets_one(struct unit *unit);
-/* Takes the culprit's unit out of the choice, if there is a choice. */
+/* A member got a place: the unit wants one less. */
+void unit_got_one(struct unit *unit);
+/* Excludes the culprit's unit; false: no other unit could replace it. */
 bool exclude_unit(const struct pod *culprit);
 
 #endif

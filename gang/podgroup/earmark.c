@@ -39,7 +39,7 @@ void earmark_end(struct gang_core *core, struct gang *gang)
         return;
     earmark_clear(core);
     earmark_set(core, NULL);
-    room_grew(core); /* room for those that it kept out */
+    room_grew(core); /* for pods and gangs that had to respect it */
 }
 
 void earmark_order_changed(struct gang_core *core, const struct gang *gang)

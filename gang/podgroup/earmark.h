@@ -1,32 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * earmark.h - which room is kept for the gang that has waited too long, and for whom it is
- * out of reach.
+ * earmark.h - capacity set aside for the gang that has waited too long, and who may not use it.
  *
- * starvation.c says what is kept.
+ * At most one gang has an earmark (core->earmark_gang). plan/starvation.c decides which gang and on
+ * which nodes; this file records it and answers who must respect it.
  */
 #ifndef MUSTER_GANG_PODGROUP_EARMARK_H
 #define MUSTER_GANG_PODGROUP_EARMARK_H
 
 #include "gang/cluster/lookup.h"
 
-/* Room for a pod of the signature is kept on the node; nothing is kept any more. */
+/* Earmarks room for one pod of the signature on the node; removes every earmark. */
 void earmark_add(struct gang_core *core, struct node *node, struct signature *signature);
 void earmark_clear(struct gang_core *core);
-/* The gang that room is kept for from now on; NULL: none. */
+/* Sets the gang that the earmark is for; NULL: none. */
 void earmark_set(struct gang_core *core, struct gang *gang);
-/* Nothing is kept for the gang any more. */
+/* Removes the earmark if it is the gang's. */
 void earmark_end(struct gang_core *core, struct gang *gang);
-/* The gang's place in the order may be another: if it is the keeper, some of those behind it may
- * be before it now. */
+/* The gang's place in the order may have changed: if the earmark is its own, gangs that were behind
+ * it may now be ahead of it. */
 void earmark_order_changed(struct gang_core *core, const struct gang *gang);
-/* Whether what is kept is out of reach for a gang's plan, and for an ordinary or later pod. */
+/* Whether a gang's plan must leave the earmark free; whether a pod that is scheduled on its own
+ * must. */
 bool gang_respects_earmark(const struct gang_core *core, const struct gang *gang);
 bool pod_respects_earmark(const struct gang_core *core, const struct pod *pod);
-/* What plans of the gang, and pods that pass singly, may count on. */
+/* The capacity that the gang's plan may use; that a pod scheduled on its own may use. */
 struct reach gang_reach(const struct gang_core *core, const struct gang *gang);
 struct reach pod_reach(const struct gang_core *core, const struct pod *pod);
-/* To both the same is left everywhere. */
+/* Both may use the same capacity on every node. */
 bool reach_equal(const struct gang_core *core, const struct reach *a, const struct reach *b);
 
 #endif

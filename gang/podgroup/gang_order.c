@@ -16,8 +16,8 @@ static bool began_commit(const struct gang *gang)
 }
 
 /*
- * Those whose commit is unfinished first, then priority; of equals those that have waited too long,
- * the longest first; those that failed go behind the others, then by age.
+ * Gangs with an unfinished commit come first, then higher priority. Among equals: starved gangs,
+ * the longest wait first; then gangs that have not failed, or failed longest ago; then the oldest.
  */
 static int by_merit(const struct gang *g, const struct gang *h)
 {
@@ -35,7 +35,7 @@ static int by_merit(const struct gang *g, const struct gang *h)
     return order ? order : strcmp(g->head->key, h->head->key);
 }
 
-static int in_line(const struct gang *g, const struct gang *h)
+static int own_priority_then_merit(const struct gang *g, const struct gang *h)
 {
     int order = compare(h->own_priority, g->own_priority);
     return order ? order : by_merit(g, h);
@@ -45,26 +45,26 @@ int by_order(const void *a, const void *b)
 {
     const struct gang *g = *(struct gang *const *)a, *h = *(struct gang *const *)b;
     int order = g->order.behind == h->order.behind ? 0 : by_merit(g->order.behind, h->order.behind);
-    return order ? order : in_line(g, h);
+    return order ? order : own_priority_then_merit(g, h);
 }
 
-/* A gang with a plan stands in no line: beside those of its namespace it counts as if it stood
- * there, so that it finds the same place when it looks for one again. */
+/* A gang with a plan is in no queue. It is compared with gangs of its namespace as if it were, so
+ * that it gets the same place back if it loses the plan. */
 bool order_after(const struct gang *g, const struct gang *h)
 {
-    bool one_line = strcmp(g->head->ref.ns, h->head->ref.ns) == 0;
-    return (one_line ? in_line(g, h) : by_order(&g, &h)) > 0;
+    bool same_namespace = strcmp(g->head->ref.ns, h->head->ref.ns) == 0;
+    return (same_namespace ? own_priority_then_merit(g, h) : by_order(&g, &h)) > 0;
 }
 
-/* ---- the lines ---- */
+/* ---- namespace queues ---- */
 
-static int by_line(const void *a, const void *b)
+static int by_queue_order(const void *a, const void *b)
 {
-    return in_line(*(struct gang *const *)a, *(struct gang *const *)b);
+    return own_priority_then_merit(*(struct gang *const *)a, *(struct gang *const *)b);
 }
 
-/* It waits for a plan that could be made. */
-static bool stands_in_line(const struct gang *gang)
+/* The gang waits for a plan, and planning may succeed. */
+static bool is_queued(const struct gang *gang)
 {
     bool open = gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF ||
                 (gang->state == GANG_ASSEMBLING && gang->expecting) ||
@@ -72,7 +72,7 @@ static bool stands_in_line(const struct gang *gang)
     return open && !gang->halted && !gang->n_slots;
 }
 
-/* All that in_line() goes by while the gang stands in line. */
+/* Everything that own_priority_then_merit() compares while the gang is queued. */
 static struct order_key order_key_of(const struct gang *gang)
 {
     const struct gang_group_facts *facts = gang->head->facts;
@@ -90,45 +90,45 @@ static bool order_key_equal(const struct order_key *a, const struct order_key *b
            a->starved == b->starved && a->since == b->since && a->created == b->created;
 }
 
-static struct namespace_queue *line_get(struct gang_core *core, const char *ns)
+static struct namespace_queue *queue_get(struct gang_core *core, const char *ns)
 {
-    struct namespace_queue *line = map_get(&core->namespace_queues, ns);
-    if (line)
-        return line;
-    line = xcalloc(1, sizeof *line);
-    line->ns = xstrdup(ns);
-    list_init(&line->in_unsettled);
-    map_set(&core->namespace_queues, line->ns, line);
-    return line;
+    struct namespace_queue *queue = map_get(&core->namespace_queues, ns);
+    if (queue)
+        return queue;
+    queue = xcalloc(1, sizeof *queue);
+    queue->ns = xstrdup(ns);
+    list_init(&queue->in_unsettled);
+    map_set(&core->namespace_queues, queue->ns, queue);
+    return queue;
 }
 
-static void line_free(struct gang_core *core, struct namespace_queue *line)
+static void queue_free(struct gang_core *core, struct namespace_queue *queue)
 {
-    list_remove(&line->in_unsettled);
-    map_remove(&core->namespace_queues, line->ns);
-    free(line->gangs);
-    free(line->ns);
-    free(line);
+    list_remove(&queue->in_unsettled);
+    map_remove(&core->namespace_queues, queue->ns);
+    free(queue->gangs);
+    free(queue->ns);
+    free(queue);
 }
 
-static void unsettle(struct gang_core *core, struct namespace_queue *line)
+static void unsettle(struct gang_core *core, struct namespace_queue *queue)
 {
-    if (list_empty(&line->in_unsettled))
-        list_push(&core->unsettled, &line->in_unsettled);
+    if (list_empty(&queue->in_unsettled))
+        list_push(&core->unsettled, &queue->in_unsettled);
 }
 
-static void join(struct gang_core *core, struct gang *gang, struct namespace_queue *line)
+static void enqueue(struct gang_core *core, struct gang *gang, struct namespace_queue *queue)
 {
-    gang->order.queue = line;
+    gang->order.queue = queue;
     gang->order.stands = order_key_of(gang);
-    GROW(line->gangs, line->cap, line->n + 1);
-    gang->order.at = line->n;
-    line->gangs[line->n++] = gang;
-    unsettle(core, line);
+    GROW(queue->gangs, queue->cap, queue->n + 1);
+    gang->order.at = queue->n;
+    queue->gangs[queue->n++] = gang;
+    unsettle(core, queue);
 }
 
-/* The gap that it leaves is closed before the line is read again: many may leave at once. */
-static void leave(struct gang_core *core, struct gang *gang)
+/* Leaves a gap that close_gaps() closes before the queue is read: many gangs may leave at once. */
+static void dequeue(struct gang_core *core, struct gang *gang)
 {
     if (!gang->order.queue)
         return;
@@ -138,91 +138,92 @@ static void leave(struct gang_core *core, struct gang *gang)
     gang->order.behind = gang;
 }
 
-static void close_gaps(struct namespace_queue *line)
+static void close_gaps(struct namespace_queue *queue)
 {
     size_t kept = 0, sorted = 0;
-    for (size_t i = 0; i < line->n; i++) {
-        struct gang *gang = line->gangs[i];
+    for (size_t i = 0; i < queue->n; i++) {
+        struct gang *gang = queue->gangs[i];
         if (!gang)
             continue;
-        sorted += i < line->n_sorted;
+        sorted += i < queue->n_sorted;
         gang->order.at = kept;
-        line->gangs[kept++] = gang;
+        queue->gangs[kept++] = gang;
     }
-    line->n = kept;
-    line->n_sorted = sorted;
+    queue->n = kept;
+    queue->n_sorted = sorted;
 }
 
-/* The sorted part keeps its order: whoever changed has left it and stands at the end. */
-static void sort(struct namespace_queue *line)
+/* Merges: gangs that changed have left the sorted part and are at the end. */
+static void sort(struct namespace_queue *queue)
 {
-    size_t old = line->n_sorted, i = 0, j = old;
-    qsort(line->gangs + old, line->n - old, sizeof *line->gangs, by_line);
-    struct gang **all = xcalloc(line->n, sizeof *all);
-    for (size_t k = 0; k < line->n; k++) {
-        bool first = j == line->n || (i < old && in_line(line->gangs[i], line->gangs[j]) < 0);
-        all[k] = line->gangs[first ? i++ : j++];
+    size_t old = queue->n_sorted, i = 0, j = old;
+    qsort(queue->gangs + old, queue->n - old, sizeof *queue->gangs, by_queue_order);
+    struct gang **all = xcalloc(queue->n, sizeof *all);
+    for (size_t k = 0; k < queue->n; k++) {
+        bool first = j == queue->n ||
+                     (i < old && own_priority_then_merit(queue->gangs[i], queue->gangs[j]) < 0);
+        all[k] = queue->gangs[first ? i++ : j++];
     }
-    free(line->gangs);
-    line->gangs = all;
-    line->cap = line->n_sorted = line->n;
+    free(queue->gangs);
+    queue->gangs = all;
+    queue->cap = queue->n_sorted = queue->n;
 }
 
-static void settle(struct namespace_queue *line)
+static void settle(struct namespace_queue *queue)
 {
-    close_gaps(line);
-    if (line->n_sorted < line->n)
-        sort(line);
+    close_gaps(queue);
+    if (queue->n_sorted < queue->n)
+        sort(queue);
     struct gang *last = NULL;
-    for (size_t i = 0; i < line->n; i++) {
-        struct gang *gang = line->gangs[i];
+    for (size_t i = 0; i < queue->n; i++) {
+        struct gang *gang = queue->gangs[i];
         last = !last || by_merit(gang, last) > 0 ? gang : last;
         gang->order.at = i;
         gang->order.behind = last;
     }
 }
 
-/* ---- who changed ---- */
+/* ---- gangs that changed ---- */
 
-/* The gang is freed: until the line is settled, those behind it stand for themselves. */
+/* Until the queue is settled, gangs behind the freed one have their own merit. */
 void order_forget(struct gang_core *core, struct gang *gang)
 {
-    struct namespace_queue *line = gang->order.queue;
-    leave(core, gang);
-    if (line)
-        close_gaps(line);
-    for (size_t i = 0; line && i < line->n; i++)
-        if (line->gangs[i]->order.behind == gang)
-            line->gangs[i]->order.behind = line->gangs[i];
+    struct namespace_queue *queue = gang->order.queue;
+    dequeue(core, gang);
+    if (queue)
+        close_gaps(queue);
+    for (size_t i = 0; queue && i < queue->n; i++)
+        if (queue->gangs[i]->order.behind == gang)
+            queue->gangs[i]->order.behind = queue->gangs[i];
 }
 
 void order_settle(struct gang_core *core)
 {
     struct gang *gang;
     while ((gang = order_changed_take(core)) != NULL) {
-        struct namespace_queue *line =
-            stands_in_line(gang) ? line_get(core, gang->head->ref.ns) : NULL;
+        struct namespace_queue *queue =
+            is_queued(gang) ? queue_get(core, gang->head->ref.ns) : NULL;
         struct order_key now = order_key_of(gang);
-        if (line == gang->order.queue && (!line || order_key_equal(&now, &gang->order.stands)))
+        if (queue == gang->order.queue && (!queue || order_key_equal(&now, &gang->order.stands)))
             continue;
-        leave(core, gang);
-        if (line)
-            join(core, gang, line);
+        dequeue(core, gang);
+        if (queue)
+            enqueue(core, gang, queue);
     }
     while (!list_empty(&core->unsettled)) {
-        struct namespace_queue *line =
+        struct namespace_queue *queue =
             CONTAINER_OF(core->unsettled.next, struct namespace_queue, in_unsettled);
-        list_remove(&line->in_unsettled);
-        settle(line);
-        if (!line->n)
-            line_free(core, line);
+        list_remove(&queue->in_unsettled);
+        settle(queue);
+        if (!queue->n)
+            queue_free(core, queue);
     }
 }
 
 void order_done(struct gang_core *core)
 {
     map_for_each (e, &core->namespace_queues)
-        line_free(core, e->value);
+        queue_free(core, e->value);
     map_done(&core->namespace_queues);
 }
 
@@ -231,7 +232,7 @@ void order_done(struct gang_core *core)
 static int check_gang(const struct gang *gang, struct err *err)
 {
     struct order_key now = order_key_of(gang);
-    if (!gang->order.queue == stands_in_line(gang))
+    if (!gang->order.queue == is_queued(gang))
         return err_set(err, ERR_INTERNAL, "gang %s: %s the line of its namespace", gang->head->key,
                        gang->order.queue ? "still stands in" : "does not stand in");
     if (gang->order.queue ? strcmp(gang->order.queue->ns, gang->head->ref.ns) != 0 ||
@@ -242,11 +243,11 @@ static int check_gang(const struct gang *gang, struct err *err)
     return 0;
 }
 
-static int check_line(const struct namespace_queue *line, struct err *err)
+static int check_queue(const struct namespace_queue *queue, struct err *err)
 {
-    for (size_t i = 0; i < line->n; i++) {
-        const struct gang *gang = line->gangs[i], *before = i ? line->gangs[i - 1] : NULL;
-        if (before && (in_line(before, gang) >= 0 || by_order(&before, &gang) >= 0))
+    for (size_t i = 0; i < queue->n; i++) {
+        const struct gang *gang = queue->gangs[i], *before = i ? queue->gangs[i - 1] : NULL;
+        if (before && (own_priority_then_merit(before, gang) >= 0 || by_order(&before, &gang) >= 0))
             return err_set(err, ERR_INTERNAL, "gang %s is not behind %s", gang->head->key,
                            before->head->key);
         if (by_merit(gang->order.behind, gang) < 0)
@@ -262,7 +263,7 @@ int order_check(const struct gang_core *core, struct err *err)
         if (core->synced && !core->stopping && check_gang(gang, err) < 0)
             return -1;
     map_for_each (e, &core->namespace_queues)
-        if (core->synced && !core->stopping && check_line(e->value, err) < 0)
+        if (core->synced && !core->stopping && check_queue(e->value, err) < 0)
             return -1;
     return 0;
 }

@@ -2,20 +2,19 @@
 /*
  * gang_order.h - the order in which gangs are planned.
  *
- * Between namespaces a gang competes with its merit: gang->priority, which admission gave its pods,
- * then how long it waits, its failures, its age. Inside a namespace the PodGroups' own priorities
- * order (gang->own_priority), whoever grants them.
+ * Across namespaces, gangs compete by merit: gang->priority (which admission gave their pods), then
+ * how long they have waited, their failures, their age. Within a namespace, gang->own_priority
+ * orders them: the priority that their PodGroups ask for.
  *
- * Both at once are one total order: each namespace lines its waiting gangs up by own priority, and
- * the lines are merged; the heads of the lines compete by merit. A gang so never comes earlier than
- * by its own merit, whatever its namespace writes into PodGroups; who stands behind others of its
- * namespace shares the merit of the last of them (gang->order.behind). A namespace cannot hand on
- * the places of gangs that wait for long, as it could if the line took over the places of its
+ * The two make one total order: each namespace has a queue of its waiting gangs, ordered by own
+ * priority, and the heads of the queues compete by merit. So no PodGroup field can move a gang
+ * ahead of its own merit. A gang behind others of its namespace is ordered by the lowest merit
+ * among itself and those ahead of it (gang->order.behind). A namespace cannot use the place of a
+ * gang that has waited long for a new gang; it could if a queue inherited the places of its
  * members.
  *
- * gang->order.behind is brought up to date by order_settle(), before each pass of planning. In
- * between by_order() is a total order all the same: it compares (merit of behind, own priority,
- * merit).
+ * order_settle() updates gang->order.behind before each planning pass. Between passes by_order() is
+ * still a total order: it compares (merit of behind, own priority, merit).
  */
 #ifndef MUSTER_GANG_PODGROUP_GANG_ORDER_H
 #define MUSTER_GANG_PODGROUP_GANG_ORDER_H
@@ -27,7 +26,7 @@ int by_order(const void *a, const void *b);
 bool order_after(const struct gang *g, const struct gang *h);
 /* The gang is about to be freed. */
 void order_forget(struct gang_core *core, struct gang *gang);
-/* Puts those that changed where they belong. */
+/* Moves gangs that changed to their new places. */
 void order_settle(struct gang_core *core);
 void order_done(struct gang_core *core);
 int order_check(const struct gang_core *core, struct err *err);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gang_state.h - the state that a gang is in, and the end of its plan.
+ * gang_state.h - changes of a gang's state, and dropping its plan.
  */
 #ifndef MUSTER_GANG_PODGROUP_GANG_STATE_H
 #define MUSTER_GANG_PODGROUP_GANG_STATE_H
 
 #include "gang/cluster/lookup.h"
 
-/* Its state is another: core->open follows. */
+/* Puts the gang into core->open or removes it, as its state requires. */
 void gang_state_queue(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
-/* It was placed in this run. */
+/* The gang has been Placed since muster started. */
 void gang_scheduled_once(struct gang *gang, bool was);
-/* Its last attempt had no success in its time. */
+/* The gang's last attempt timed out. */
 void gang_timed_out(struct gang *gang, bool did);
-/* Later members were refused, by the maximum or in another gang. */
+/* Filter refused extra members: because of the maximum, or while they were in another gang. */
 void gang_capped(struct gang *gang, bool is);
-/* Where a gang goes whose plan is gone. */
+/* The state of a gang that has lost its plan. */
 enum gang_state gang_without_plan(const struct gang *gang);
-/* Undoes the plan as a whole; held calls are answered with the code's sentence. */
+/* Releases all slots of the gang; held bind calls are answered with the text of the code. */
 void plan_drop(struct gang_core *core, struct gang *gang, enum gang_reason_code why);
 
 #endif

@@ -6,9 +6,9 @@
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
 
-/* How long the scheduler's refusal of nodes is believed at first, and at the most. */
-#define EVIDENCE_FIRST (2 * USEC_PER_SEC)
-#define EVIDENCE_LAST  (60 * USEC_PER_SEC)
+/* How long a node stays infeasible the first time, and at most. */
+#define INFEASIBLE_FIRST (2 * USEC_PER_SEC)
+#define INFEASIBLE_MAX   (60 * USEC_PER_SEC)
 
 static struct infeasible_nodes *infeasible_of(const struct gang *gang,
                                               const struct signature *signature)
@@ -57,16 +57,16 @@ static void add_node(uint64_t *nodes, const struct node *node)
     nodes[node->id / 64] |= UINT64_C(1) << node->id % 64;
 }
 
-/* Believed from now on, each time for longer; `offered` is taken. */
-static void believe(struct gang_core *core, struct gang *gang, struct signature *signature,
-                    uint64_t *offered)
+/* Takes `offered`: all other nodes are infeasible from now on, each time for longer. */
+static void set_offered(struct gang_core *core, struct gang *gang, struct signature *signature,
+                        uint64_t *offered)
 {
     struct infeasible_nodes *e = infeasible_get(gang, signature);
     free(e->offered);
     e->offered = offered;
     e->n_offered = core->n_ids;
     e->as_of = core->marks.clock;
-    e->until = core->now + usec_backoff(EVIDENCE_FIRST, EVIDENCE_LAST, e->strikes++);
+    e->until = core->now + usec_backoff(INFEASIBLE_FIRST, INFEASIBLE_MAX, e->strikes++);
     infeasible_nodes_arm(core, gang);
 }
 
@@ -84,7 +84,7 @@ void infeasible_nodes_add(struct gang_core *core, struct gang *gang, struct sign
         if (node)
             add_node(offered, node);
     }
-    believe(core, gang, signature, offered);
+    set_offered(core, gang, signature, offered);
 }
 
 void infeasible_node_add(struct gang_core *core, struct gang *gang, struct signature *signature,
@@ -96,7 +96,7 @@ void infeasible_node_add(struct gang_core *core, struct gang *gang, struct signa
         if (other && other != node && !node_is_infeasible(core, gang, signature, other))
             add_node(offered, other);
     }
-    believe(core, gang, signature, offered);
+    set_offered(core, gang, signature, offered);
 }
 
 void infeasible_nodes_arm(struct gang_core *core, struct gang *gang)

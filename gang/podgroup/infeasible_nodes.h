@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * infeasible_nodes.h - nodes that the scheduler refuses, by what it offers.
+ * infeasible_nodes.h - nodes that kube-scheduler refuses, as its filter calls show.
  *
- * A whole list of offered nodes says that kube-scheduler refuses all others for pods of that
- * signature. It is believed for a while, longer each time, except about nodes that have changed
- * since.
+ * If a filter call lists every feasible node, kube-scheduler refuses all other nodes for pods of
+ * that signature. The planner then avoids those nodes for a while, longer each time. A node that
+ * changes counts as feasible again.
  */
 #ifndef MUSTER_GANG_PODGROUP_INFEASIBLE_NODES_H
 #define MUSTER_GANG_PODGROUP_INFEASIBLE_NODES_H
 
 #include "gang/cluster/lookup.h"
 
-/* Something is believed about nodes, for the gang's pods of that signature. */
+/* Some nodes are infeasible now for the gang's pods of that signature. */
 bool infeasible_nodes_known(const struct gang_core *core, const struct gang *gang,
                             const struct signature *signature);
 bool node_is_infeasible(const struct gang_core *core, const struct gang *gang,
                         const struct signature *signature, const struct node *node);
-/* A whole list refuses that node, and all others that it lacks but those that became free just now.
- */
+/* Marks `refused` and all nodes that a complete list lacks as infeasible, except nodes that have
+ * just become free. */
 void infeasible_nodes_add(struct gang_core *core, struct gang *gang, struct signature *signature,
                           const char *const *names, size_t n, const struct node *refused);
-/* One node is refused, about the others nothing new is known. */
+/* Marks one more node as infeasible; what is known about others stays. */
 void infeasible_node_add(struct gang_core *core, struct gang *gang, struct signature *signature,
                          const struct node *node);
 void infeasible_nodes_forget(struct gang_core *core, struct gang *gang);
-/* The refusals that still hold may be tried again at the earliest of their ends. */
+/* Sets the timer for the first time at which infeasible nodes may be tried again. */
 void infeasible_nodes_arm(struct gang_core *core, struct gang *gang);
 
 #endif

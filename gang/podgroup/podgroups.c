@@ -87,7 +87,7 @@ static void group_join(struct group *group, struct gang *gang)
     while (at != &gang->groups &&
            strcmp(CONTAINER_OF(at, struct group, in_gang)->key, group->key) < 0)
         at = at->next;
-    list_push(at, &group->in_gang); /* before it */
+    list_push(at, &group->in_gang); /* before `at` */
     group->gang = gang;
 }
 
@@ -103,18 +103,18 @@ static struct group *group_get(struct gang_core *core, const struct gang_ref *re
     list_init(&group->children);
     list_init(&group->namers);
     map_set(&core->groups, group->key, group);
-    units_build(group, /* bare= */ false);
+    units_build(group, /* own_only= */ false);
     group_join(group, gang_new(core, group));
     group->gang->root = group->units[0];
     gang_touch(core, group->gang);
     return group;
 }
 
-static void forget_kin(struct gang_core *core, struct group *group)
+static void drop_links(struct gang_core *core, struct group *group)
 {
     for (size_t i = 0; i < group->n_links; i++) {
         list_remove(&group->links[i].in_to);
-        gang_touch(core, group->links[i].to->gang); /* nobody may name it any more */
+        gang_touch(core, group->links[i].to->gang); /* it may have no namer left */
     }
     free(group->links);
     group->links = NULL;
@@ -159,7 +159,7 @@ bool gang_sweep(struct gang_core *core, struct gang *gang)
 void groups_drop(struct gang_core *core)
 {
     map_for_each (e, &core->groups)
-        forget_kin(core, e->value);
+        drop_links(core, e->value);
     list_for_each_safe (gang, &core->gangs, struct gang, in_core)
         gang_drop(core, gang);
     map_for_each (e, &core->priority_classes)
@@ -178,7 +178,7 @@ static struct group *parent_of(const struct group *group)
     return NULL;
 }
 
-static bool names(const struct group *group, const struct group *other)
+static bool names_in_bundle(const struct group *group, const struct group *other)
 {
     for (size_t i = 0; i < group->n_links; i++)
         if (group->links[i].bundle && group->links[i].to == other)
@@ -186,14 +186,14 @@ static bool names(const struct group *group, const struct group *other)
     return false;
 }
 
-/* Makes one gang of both: a gang group counts only where each names the other. */
-static bool binds(const struct group_link *link)
+/* The link makes both one gang: a bundle counts only if each names the other. */
+static bool link_counts(const struct group_link *link)
 {
-    return !link->bundle || names(link->to, link->from);
+    return !link->bundle || names_in_bundle(link->to, link->from);
 }
 
-/* Members and slots count in units that are new. Expected slots are of nobody any more. */
-static void resettle(struct gang_core *core, struct gang *gang)
+/* The units are new: members and slots move to them, slots of expected members are released. */
+static void recount_in_units(struct gang_core *core, struct gang *gang)
 {
     list_for_each (pod, &gang->members, struct pod, in_gang)
         pod->unit = unit_of_pod(pod->group, pod->facts);
@@ -228,13 +228,13 @@ static void build_tree(struct gang_core *core, struct gang *gang)
             if (!group->units[0]->parent)
                 unit_attach(group->units[0], gang->bundle);
     }
-    /* minMember 0 asks for nothing together: a gang of one, and the others are extras. */
+    /* minMember 0: a gang of one, and the other members are extras. */
     if (unit_needs(gang->root) == 0)
         unit_needs_one(gang->root);
-    resettle(core, gang);
+    recount_in_units(core, gang);
 }
 
-static char *judge_kin(const struct group *group)
+static char *validate_links(const struct group *group)
 {
     const char *ns = group->ref.ns, *name = group->ref.name;
     if (group->facts->n_bundle > BOUND_BUNDLE) {
@@ -247,7 +247,7 @@ static char *judge_kin(const struct group *group)
         if (!link->to->facts)
             return xasprintf("PodGroup %s/%s: its %s %s/%s does not exist", ns, name,
                              link->bundle ? "gang group" : "spec.parentPodGroup", to->ns, to->name);
-        if (!binds(link))
+        if (!link_counts(link))
             return xasprintf("PodGroup %s/%s: its gang group names %s/%s, which does not name it",
                              ns, name, to->ns, to->name);
     }
@@ -261,8 +261,8 @@ static char *judge_kin(const struct group *group)
     return NULL;
 }
 
-/* What a parent counts are its children. */
-static char *judge_parent(const struct group *group)
+/* A parent counts its children, so it cannot have subgroups. */
+static char *validate_parent(const struct group *group)
 {
     if (!group->facts->n_subgroups)
         return NULL;
@@ -275,26 +275,26 @@ static char *judge_parent(const struct group *group)
     return NULL;
 }
 
-/* The first contradiction in the gang's PodGroups. One that is missing is not one of them. */
-static void judge(struct gang *gang)
+/* Sets gang->invalid to the first error in the gang's PodGroups. A missing PodGroup is none. */
+static void validate_gang(struct gang *gang)
 {
-    static char *(*const judges[])(const struct group *) = {judge_kin, validate_group,
-                                                            judge_parent};
+    static char *(*const checks[])(const struct group *) = {validate_links, validate_group,
+                                                            validate_parent};
     if (gang->over)
-        return; /* said already */
+        return; /* refuse_family() has set the text */
     free(STEAL(gang->invalid));
     list_for_each (group, &gang->groups, struct group, in_gang)
-        for (size_t i = 0; i < ARRAY_SIZE(judges) && group->facts && !gang->invalid; i++)
-            gang->invalid = judges[i](group);
+        for (size_t i = 0; i < ARRAY_SIZE(checks) && group->facts && !gang->invalid; i++)
+            gang->invalid = checks[i](group);
 }
 
-/* ---- which groups are one gang ---- */
+/* ---- families: groups that form one gang ---- */
 
 struct family {
     struct group **items;
     size_t n, cap;
-    size_t sums[GANG_BOUND_MAX]; /* of what has a bound for a whole family */
-    enum gang_bound over;        /* GANG_BOUND_MAX: it is within all bounds, and whole */
+    size_t sums[GANG_BOUND_MAX]; /* for bounds on a whole family */
+    enum gang_bound over;        /* GANG_BOUND_MAX: within all bounds, and complete */
 };
 
 static void family_add(struct gang_core *core, struct family *f, struct group *group)
@@ -317,15 +317,15 @@ static void family_add(struct gang_core *core, struct family *f, struct group *g
             f->over = summed[i];
 }
 
-/* All that hang together with the first, or as many as are too many. Who names a group for a bundle
- * counts only if it is named there, so those that do need not be looked through. */
+/* Finds the family of the first group; stops when a bound is exceeded. A group's namers need no
+ * visit: a bundle counts only if the group names them too. */
 static void family_find(struct gang_core *core, struct family *f, struct group *first)
 {
     family_add(core, f, first);
     for (size_t i = 0; i < f->n; i++) {
         struct group *group = f->items[i];
         for (size_t k = 0; k < group->n_links; k++)
-            if (binds(&group->links[k]))
+            if (link_counts(&group->links[k]))
                 family_add(core, f, group->links[k].to);
         list_for_each (link, &group->children, struct group_link, in_to) {
             family_add(core, f, link->from);
@@ -347,14 +347,14 @@ static void move_members(struct gang_core *core, struct group *group, struct gan
             list_remove(&pod->in_gang);
             list_push(&to->members, &pod->in_gang);
             pod->gang = to;
-            if (pod->queue.rejected) /* the old gang refused it */
+            if (pod->queue.rejected) /* filter refused it in the old gang */
                 gang_capped(to, true);
             nominated_room_update(core, pod);
             binding_of_no_commit(pod);
         }
 }
 
-/* Leaves the gang's plan behind: its members are about to be counted otherwise. */
+/* Drops the gang's plan: its units are about to change. */
 static void dissolve(struct gang_core *core, struct gang *gang)
 {
     plan_drop(core, gang, REASON_SLOT_MOVED);
@@ -362,7 +362,7 @@ static void dissolve(struct gang_core *core, struct gang *gang)
     earmark_end(core, gang);
 }
 
-/* The gang that goes on: the one that was named after the topmost of them. */
+/* The gang that the family is merged into: the one named after its topmost group. */
 static struct gang *family_gang(const struct family *f)
 {
     for (size_t i = 0; i < f->n; i++)
@@ -371,8 +371,8 @@ static struct gang *family_gang(const struct family *f)
     return f->items[0]->gang;
 }
 
-/* A plan for more members than may be now is none. */
-static void trim(struct gang_core *core, struct gang *gang)
+/* A plan with more members than the new maximum allows is dropped. */
+static void drop_plan_over_maximum(struct gang_core *core, struct gang *gang)
 {
     gang_count(core, gang);
     list_for_each (slot, &gang->slots, struct slot, in_gang)
@@ -385,15 +385,15 @@ static void trim(struct gang_core *core, struct gang *gang)
 static void settle_gang(struct gang_core *core, struct gang *gang)
 {
     build_tree(core, gang);
-    judge(gang);
+    validate_gang(gang);
     if (!gang->over)
-        trim(core, gang);
+        drop_plan_over_maximum(core, gang);
     earmark_order_changed(core, gang);
     gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
-/* The gangs that the family consists of stay as they are, but are refused. */
+/* The family's gangs stay separate and are refused. */
 static void refuse_family(struct gang_core *core, const struct family *f, bool for_a_member)
 {
     cleanup_free char *text = gang_bound_exceeded(f->over, f->sums[f->over]);
@@ -414,10 +414,10 @@ static void refuse_family(struct gang_core *core, const struct family *f, bool f
     }
 }
 
-/* Brings the groups of the family into the gang; gangs that are left without any end. */
-static void bring_in(struct gang_core *core, const struct family *f, struct gang *gang)
+/* Moves the family's groups into the gang; gangs left without groups are freed. */
+static void merge_family(struct gang_core *core, const struct family *f, struct gang *gang)
 {
-    struct family left = {.items = NULL}; /* one group of each gang they were of */
+    struct family left = {.items = NULL}; /* one group of each gang that lost its head */
     for (size_t i = 0; i < f->n; i++) {
         struct group *group = f->items[i];
         struct gang *old = group->gang;
@@ -444,9 +444,9 @@ static void bring_in(struct gang_core *core, const struct family *f, struct gang
     free(left.items);
 }
 
-/* Those of the gang that do not belong to it any more get gangs of their own, and are looked at
- * again: they may belong to others. */
-static void send_away(struct gang_core *core, const struct family *f, struct gang *gang)
+/* Groups of the gang outside the family get gangs of their own. regroup() forms these again: they
+ * may belong to other families. */
+static void split_off_others(struct gang_core *core, const struct family *f, struct gang *gang)
 {
     for (size_t i = 0; i < f->n; i++)
         f->items[i]->stays = core->forming;
@@ -465,7 +465,7 @@ static void send_away(struct gang_core *core, const struct family *f, struct gan
     }
 }
 
-/* False: it has been looked at already. */
+/* False: the group's family was formed already for this change. */
 static bool form(struct gang_core *core, struct group *first, bool for_a_member)
 {
     if (first->formed == core->forming)
@@ -477,50 +477,50 @@ static bool form(struct gang_core *core, struct group *first, bool for_a_member)
     } else {
         struct gang *gang = family_gang(&f);
         gang->over = false;
-        bring_in(core, &f, gang);
-        send_away(core, &f, gang);
+        merge_family(core, &f, gang);
+        split_off_others(core, &f, gang);
         settle_gang(core, gang);
     }
     free(f.items);
     return true;
 }
 
-struct near {
+struct affected {
     struct group **items;
     size_t n, cap;
 };
 
-static void near_add(struct near *near, struct group *group)
+static void affected_add(struct affected *affected, struct group *group)
 {
-    GROW(near->items, near->cap, near->n + 1);
-    near->items[near->n++] = group;
+    GROW(affected->items, affected->cap, affected->n + 1);
+    affected->items[affected->n++] = group;
 }
 
-/* Those that a change of the group may part from it: its gang, and whom it names. */
-static struct near near_of(const struct group *group)
+/* Groups that a change of the group may separate from it: those of its gang, and those it names. */
+static struct affected affected_by(const struct group *group)
 {
-    struct near near = {NULL, 0, 0};
+    struct affected affected = {NULL, 0, 0};
     list_for_each (other, &group->gang->groups, struct group, in_gang)
-        near_add(&near, other);
+        affected_add(&affected, other);
     for (size_t i = 0; i < group->n_links; i++)
-        near_add(&near, group->links[i].to);
-    return near;
+        affected_add(&affected, group->links[i].to);
+    return affected;
 }
 
-/* `near` is of before the change. Ends: a group that is looked at twice has a gang of its own. */
-static void regroup(struct gang_core *core, struct group *group, const struct near *near)
+/* `affected` is from before the change. Terminates: a group formed twice has a gang of its own. */
+static void regroup(struct gang_core *core, struct group *group, const struct affected *affected)
 {
     core->forming++;
     bool again = form(core, group, /* for_a_member= */ false);
     while (again) {
         again = form(core, group, /* for_a_member= */ false);
-        for (size_t i = 0; i < near->n; i++)
-            again |= form(core, near->items[i], /* for_a_member= */ false);
+        for (size_t i = 0; i < affected->n; i++)
+            again |= form(core, affected->items[i], /* for_a_member= */ false);
     }
 }
 
-/* A family with too many members that still has them is not looked at for each that comes or goes:
- * that takes some milliseconds. */
+/* A family that stays above its bound on members is not formed again for each added or removed
+ * member: forming takes some milliseconds. */
 #define RECOUNT_PAUSE (500 * USEC_PER_MSEC)
 
 void family_recount(struct gang_core *core, struct gang *gang)
@@ -541,34 +541,34 @@ void family_recount(struct gang_core *core, struct gang *gang)
 
 /* ---- facts ---- */
 
-static void add_kin(struct gang_core *core, struct group *group, const struct gang_ref *ref,
-                    bool bundle)
+static void add_link(struct gang_core *core, struct group *group, const struct gang_ref *ref,
+                     bool bundle)
 {
     struct group *to = group_get(core, ref);
     if (to == group && bundle)
-        return; /* a bundle may list all of its gangs */
+        return; /* a bundle may list all its PodGroups, itself included */
     group->links[group->n_links] = (struct group_link){.from = group, .to = to, .bundle = bundle};
     struct group_link *link = &group->links[group->n_links++];
     list_push(bundle ? &to->namers : &to->children, &link->in_to);
 }
 
-static void note_kin(struct gang_core *core, struct group *group)
+static void update_links(struct gang_core *core, struct group *group)
 {
     const struct gang_group_facts *f = group->facts;
-    forget_kin(core, group);
+    drop_links(core, group);
     if (!f || (!f->parent && !f->n_bundle))
         return;
-    size_t most = f->n_bundle <= BOUND_BUNDLE ? f->n_bundle : 0; /* judge_kin() refuses more */
+    size_t most = f->n_bundle <= BOUND_BUNDLE ? f->n_bundle : 0; /* validate_links() refuses more */
     group->links = xcalloc(most + 1, sizeof *group->links);
     if (f->parent) {
         struct gang_ref ref = {group->ref.api_group, group->ref.ns, f->parent};
-        add_kin(core, group, &ref, false);
+        add_link(core, group, &ref, false);
     }
     for (size_t i = 0; i < most; i++)
-        add_kin(core, group, &f->bundle[i], true);
+        add_link(core, group, &f->bundle[i], true);
 }
 
-/* What was decided for, and told to, one PodGroup object does not bind the next of its name. */
+/* A new PodGroup object does not inherit the history of an earlier one with its name. */
 static void forget_object(struct group *group)
 {
     group->objects++;
@@ -578,19 +578,19 @@ static void forget_object(struct group *group)
     gang_timed_out(group->gang, false);
 }
 
-/* So many of those that name a group are told that it came: no bundle has more. */
-enum { NAMERS_TOLD = 2 * BOUND_BUNDLE };
+/* Namers that are rechecked when a group changes: no bundle has more. */
+enum { NAMERS_MAX = 2 * BOUND_BUNDLE };
 
-/* Others may have waited for it to appear, or to name them. */
-static void tell_namers(struct gang_core *core, struct group *group)
+/* Groups that name this one may have waited for it to appear, or to name them too. */
+static void recheck_namers(struct gang_core *core, struct group *group)
 {
     int n = 0;
     list_for_each (link, &group->namers, struct group_link, in_to) {
-        if (n++ == NAMERS_TOLD)
+        if (n++ == NAMERS_MAX)
             break;
         if (link->from->gang == group->gang)
             continue;
-        judge(link->from->gang);
+        validate_gang(link->from->gang);
         gang_touch(core, link->from->gang);
     }
 }
@@ -598,17 +598,17 @@ static void tell_namers(struct gang_core *core, struct group *group)
 /* Takes the facts, which may be NULL. */
 static void set_facts(struct gang_core *core, struct group *group, struct gang_group_facts *facts)
 {
-    /* subgroups are borrowed by the units: nothing may look at them until they are made anew */
+    /* units borrow the subgroups of the old facts: nothing may read them until units are rebuilt */
     struct gang_group_facts *old = group->facts;
     triggered(core, group->gang, facts ? TRIGGER_GROUP_SET : TRIGGER_GROUP_GONE);
     group->facts = facts;
-    struct near near = near_of(group);
-    note_kin(core, group);
-    regroup(core, group, &near);
-    free(near.items);
-    tell_namers(core, group);
+    struct affected affected = affected_by(group);
+    update_links(core, group);
+    regroup(core, group, &affected);
+    free(affected.items);
+    recheck_namers(core, group);
     gang_group_facts_free(old);
-    blocked_recheck(core); /* there may be room for later members that were kept out */
+    blocked_recheck(core); /* extras that were refused may fit the new maximum */
     gang_touch(core, group->gang);
 }
 
@@ -618,7 +618,7 @@ void on_podgroup_set(struct gang_core *core, struct gang_group_facts *facts)
     bool another = group->facts && !group->declared && !str_eq(group->facts->uid, facts->uid);
     if (group->facts && !group->declared && !another &&
         gang_group_facts_equal(group->facts, facts)) {
-        gang_group_facts_free(facts); /* most likely our own status write */
+        gang_group_facts_free(facts); /* most likely muster's own status write */
         return;
     }
     if (another)
@@ -627,8 +627,8 @@ void on_podgroup_set(struct gang_core *core, struct gang_group_facts *facts)
     set_facts(core, group, facts);
 }
 
-/* Of what pods say about their group the word of the oldest counts, as long as it counts itself. */
-static bool says_before(const struct pod *a, const struct pod *b)
+/* The oldest member that counts declares the group's facts. */
+static bool declares_before(const struct pod *a, const struct pod *b)
 {
     if (!b || pod_counts(a) != pod_counts(b))
         return !b || pod_counts(a);
@@ -637,21 +637,22 @@ static bool says_before(const struct pod *a, const struct pod *b)
     return strcmp(a->facts->name, b->facts->name) < 0;
 }
 
-/* Where there is no object: what its pods say. */
+/* Without a PodGroup object, the group takes its facts from a pod. */
 static void redeclare(struct gang_core *core, struct group *group)
 {
     group->declaring_pod = NULL;
     if (group->facts && !group->declared)
         return;
     list_for_each (pod, &group->gang->members, struct pod, in_gang)
-        if (pod->group == group && pod->facts->declared && says_before(pod, group->declaring_pod))
+        if (pod->group == group && pod->facts->declared &&
+            declares_before(pod, group->declaring_pod))
             group->declaring_pod = pod;
-    const struct gang_group_facts *word =
+    const struct gang_group_facts *declared =
         group->declaring_pod ? group->declaring_pod->facts->declared : NULL;
-    if (word ? group->facts && gang_group_facts_equal(group->facts, word) : !group->facts)
+    if (declared ? group->facts && gang_group_facts_equal(group->facts, declared) : !group->facts)
         return;
-    group->declared = word != NULL;
-    set_facts(core, group, word ? gang_group_facts_copy(word) : NULL);
+    group->declared = declared != NULL;
+    set_facts(core, group, declared ? gang_group_facts_copy(declared) : NULL);
 }
 
 void on_podgroup_gone(struct gang_core *core, const struct gang_ref *ref)
@@ -668,7 +669,7 @@ void group_declare(struct gang_core *core, struct pod *pod)
 {
     struct group *group = pod->group;
     if (pod == group->declaring_pod ||
-        (pod->facts->declared && says_before(pod, group->declaring_pod)))
+        (pod->facts->declared && declares_before(pod, group->declaring_pod)))
         redeclare(core, group);
 }
 
@@ -716,7 +717,7 @@ void group_remove(struct gang_core *core, struct pod *pod)
     family_recount(core, gang);
 }
 
-/* Its labels or role may have changed. */
+/* The pod's labels or role may have changed. */
 void group_moved(struct gang_core *core, struct pod *pod)
 {
     struct unit *old = pod->unit;
@@ -781,8 +782,8 @@ int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang)
     return highest == INT32_MIN ? 0 : highest;
 }
 
-/* Whoever may write a PodGroup writes any number into it; pods have theirs from admission, which
- * quotas bound. So a PodGroup can lower what its pods have, and not raise it. */
+/* A PodGroup's author may write any number into it; a pod's priority comes from admission, which
+ * quotas limit. So a PodGroup can lower its pods' priority, and not raise it. */
 int32_t gang_pod_priority(const struct gang_core *core, const struct gang *gang)
 {
     int32_t lowest = gang_own_priority(core, gang);

@@ -9,7 +9,7 @@
 #include "gang/cluster/signatures.h"
 #include "gang/node_predicates.h"
 
-/* A minimum beyond this is a typing mistake, not a gang. */
+/* A larger minimum is a typing mistake. */
 #define MEMBERS_MAX INT64_C(1000000)
 
 /* ---- making ---- */
@@ -78,8 +78,6 @@ struct unit *unit_by_name(const struct group *group, const char *name)
     return map_get(&group->subgroups, name);
 }
 
-/* A subgroup that is its own ancestor hangs below the PodGroup itself, so that it is counted;
- * validate_group() refuses such a gang. */
 bool unit_is_below(const struct unit *unit, const struct unit *above)
 {
     for (; unit; unit = unit->parent)
@@ -88,7 +86,7 @@ bool unit_is_below(const struct unit *unit, const struct unit *above)
     return false;
 }
 
-/* What one PodGroup asks for beyond a bound, GANG_BOUND_MAX: nothing; *n: how much. */
+/* The bound that one PodGroup exceeds, and by which count; GANG_BOUND_MAX: none. */
 static enum gang_bound specs_over(const struct gang_group_facts *f, size_t *n)
 {
     size_t policies = 0, rules = 0;
@@ -109,6 +107,8 @@ static enum gang_bound specs_over(const struct gang_group_facts *f, size_t *n)
     return rules > BOUND_POLICY_RULES ? OVER_POLICY_RULES : GANG_BOUND_MAX;
 }
 
+/* A subgroup that is its own ancestor is attached to the PodGroup's own unit, so that it is
+ * counted; validate_group() refuses such a gang. */
 static void build_subgroups(struct group *group, const struct gang_group_facts *f)
 {
     struct unit *own = group->units[0];
@@ -128,7 +128,7 @@ static void build_subgroups(struct group *group, const struct gang_group_facts *
     }
 }
 
-void units_build(struct group *group, bool bare)
+void units_build(struct group *group, bool own_only)
 {
     units_free(group);
     struct unit *own = unit_new(group, NULL);
@@ -139,8 +139,8 @@ void units_build(struct group *group, bool bare)
         return;
     own->min_pods = clamp(f->min_member);
     own->max_pods = clamp(f->max_member);
-    if (bare || specs_over(f, &n) != GANG_BOUND_MAX)
-        return; /* refused: validate_group() says why */
+    if (own_only || specs_over(f, &n) != GANG_BOUND_MAX)
+        return; /* refused: validate_group() has the reason */
     build_subgroups(group, f);
     group->n_specs = group->n_units;
     if (f->min_children >= 0)
@@ -159,7 +159,7 @@ void units_free(struct group *group)
     group->n_units = group->n_specs = group->cap_units = 0;
 }
 
-/* A parent counts its children: to it, minMember is a number of PodGroups. */
+/* The minMember of a parent counts its child PodGroups. */
 void unit_count_children(struct unit *own)
 {
     int64_t min = own->group->facts ? own->group->facts->min_member : 1;
@@ -167,7 +167,7 @@ void unit_count_children(struct unit *own)
     own->min_pods = 0;
 }
 
-/* ---- who counts where ---- */
+/* ---- the unit of a pod ---- */
 
 static bool selects(const struct gang_subgroup *spec, const struct gang_pod_facts *pod)
 {
@@ -201,13 +201,13 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     if (part)
         return part;
     if (whole->n_children >= BOUND_PARTS)
-        return whole; /* of no part: the figures say that it is missing */
+        return whole; /* too many parts: the pod counts in none */
     part = unit_new(group, whole->spec);
     part->part = STEAL(name);
     part->min_pods = clamp(whole->spec->part_size);
     map_set(&group->parts, key, part);
     unit_attach(part, whole);
-    list_remove(&part->in_parent); /* in the order of their names: a restart decides alike */
+    list_remove(&part->in_parent); /* sorted by name, so that a restart makes the same choices */
     struct list *at = &whole->children;
     while (at->prev != &whole->children &&
            strcmp(CONTAINER_OF(at->prev, struct unit, in_parent)->part, part->part) > 0)
@@ -216,7 +216,7 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     return part;
 }
 
-/* By its role, by its labels, or else to the PodGroup itself; of two that hold it the lower one. */
+/* By role or by labels, else the PodGroup's own unit; of two that match, the lower one. */
 struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod)
 {
     struct unit *by_role = pod->role ? unit_by_name(group, pod->role) : NULL;
@@ -231,7 +231,6 @@ struct unit *unit_of_pod(struct group *group, const struct gang_pod_facts *pod)
     return found ? found : group->units[0];
 }
 
-/* A part without members is no part any more. */
 void unit_left(struct gang_core *core, struct gang *gang, struct unit *unit)
 {
     if (!unit->part)
@@ -271,7 +270,7 @@ static void count_unbound(const struct gang_core *core, const struct pod *pod, s
         t->refused = pod->facts->name;
     } else {
         t->plannable++;
-        t->held += pod->held && !pod->unseen; /* whoever calls may have invented it */
+        t->held += pod->held && !pod->unseen; /* an unseen pod may not exist */
         t->slots += pod->slot != NULL;
     }
 }
@@ -292,13 +291,13 @@ static void count_pod(const struct gang_core *core, const struct pod *pod, struc
         count_unbound(core, pod, t);
 }
 
-static void note_shape(struct unit *unit, const struct pod *pod)
+static void note_signature(struct unit *unit, const struct pod *pod)
 {
     if (!pod_counts(pod) || unit->like == pod->signature)
         return;
     bool alike = unit->like && signature_alike(unit->like, pod->signature);
     unit->mixed |= unit->like && !alike;
-    if (!alike || unit->like->limited) /* a member that is missing has no volume yet */
+    if (!alike || unit->like->limited) /* a member that does not exist yet has no volume */
         unit->like = pod->signature;
 }
 
@@ -347,7 +346,7 @@ const struct tally *gang_count(const struct gang_core *core, const struct gang *
     clear(gang->root);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         count_pod(core, pod, &pod->unit->t);
-        note_shape(pod->unit, pod);
+        note_signature(pod->unit, pod);
     }
     list_for_each (slot, &gang->slots, struct slot, in_gang)
         slot->unit->t.slots += !slot->pod;
@@ -383,14 +382,14 @@ int unit_children_needed(const struct unit *unit)
     return unit->min_children < 0 ? unit->n_children : unit->min_children;
 }
 
-/* Members that a unit that does not exist yet will need at least. */
-static int unborn_needs(const struct unit *unit)
+/* The fewest members that a unit which does not exist yet will need. */
+static int missing_unit_needs(const struct unit *unit)
 {
     bool parts = unit->spec && unit->spec->by_labels && unit->spec->part_size > 1;
     return parts ? clamp(unit->spec->part_size) : 1;
 }
 
-/* The cheapest way to satisfy as many of the units below as are needed. */
+/* The fewest members with which enough of the units below have their minimum. */
 static int children_lack(const struct unit *unit, enum stage stage)
 {
     int needed = unit_children_needed(unit), n = 0, sum = 0;
@@ -403,7 +402,7 @@ static int children_lack(const struct unit *unit, enum stage stage)
         qsort(lacks, (size_t)n, sizeof *lacks, by_number);
     for (int i = 0; i < needed && i < n; i++)
         sum = clamp((int64_t)sum + lacks[i]);
-    return needed <= n ? sum : clamp(sum + (int64_t)(needed - n) * unborn_needs(unit));
+    return needed <= n ? sum : clamp(sum + (int64_t)(needed - n) * missing_unit_needs(unit));
 }
 
 int unit_lacks(const struct unit *unit, enum stage stage)
@@ -429,13 +428,13 @@ int gang_needed(const struct gang *gang)
     return unit_needs(gang->root);
 }
 
-/* At once: members that have ended make room for others. */
+/* Members that count for the maximum: finished ones do not. */
 static int at_once(const struct tally *t)
 {
     return t->bound - t->succeeded + t->binding + t->slots;
 }
 
-/* With so many more, it would be too many in the unit or above. */
+/* With that many more members, the unit or one above it would exceed its maximum. */
 static bool exceeds_maximum(const struct unit *unit, int more)
 {
     for (; unit; unit = unit->parent)
@@ -468,7 +467,7 @@ void unit_add_slots(struct unit *unit, int n)
         unit->t.slots += n;
 }
 
-/* ---- contradictions ---- */
+/* ---- validation ---- */
 
 static const char *min_field(const struct gang_group_facts *f)
 {
@@ -480,8 +479,8 @@ static const char *where_written(const struct gang_subgroup *s)
     return s->by_labels ? "spec.subGroupPolicy" : "spec.subGroups";
 }
 
-/* Where it hangs in the tree. */
-static char *judge_place(const struct unit *unit)
+/* Validates the unit's place in the tree. */
+static char *validate_position(const struct unit *unit)
 {
     const struct group *group = unit->group;
     const struct gang_subgroup *s = unit->spec;
@@ -503,7 +502,7 @@ static char *judge_place(const struct unit *unit)
     return NULL;
 }
 
-static char *judge_minimums(const struct unit *unit)
+static char *validate_minimums(const struct unit *unit)
 {
     const struct gang_subgroup *s = unit->spec;
     if (s->min_member < 0 || s->min_member > MEMBERS_MAX)
@@ -515,20 +514,20 @@ static char *judge_minimums(const struct unit *unit)
     return NULL;
 }
 
-/* The tree first: in one that is none, minimums look wrong that are not. */
-static char *judge_subgroups(const struct group *group)
+/* The tree comes first: where it is broken, correct minimums look wrong. */
+static char *validate_subgroups(const struct group *group)
 {
-    static char *(*const judges[])(const struct unit *) = {judge_place, judge_minimums};
-    for (size_t k = 0; k < ARRAY_SIZE(judges); k++)
+    static char *(*const checks[])(const struct unit *) = {validate_position, validate_minimums};
+    for (size_t k = 0; k < ARRAY_SIZE(checks); k++)
         for (size_t i = 1; i < group->n_units; i++) {
-            char *text = group->units[i]->part ? NULL : judges[k](group->units[i]);
+            char *text = group->units[i]->part ? NULL : checks[k](group->units[i]);
             if (text)
                 return text;
         }
     return NULL;
 }
 
-static char *judge_figures(const struct group *group)
+static char *validate_numbers(const struct group *group)
 {
     const struct gang_group_facts *f = group->facts;
     const struct unit *own = group->units[0];
@@ -545,7 +544,7 @@ static char *judge_figures(const struct group *group)
     enum gang_bound over = specs_over(f, &n);
     if (over != GANG_BOUND_MAX)
         return gang_bound_exceeded(over, n);
-    int direct = f->n_subgroups ? own->n_children : 0; /* not those below them */
+    int direct = f->n_subgroups ? own->n_children : 0; /* not nested ones */
     if (f->min_children > direct)
         return xasprintf("spec.minSubGroup is %" PRId64
                          ", and there are only %d subgroups of its own",
@@ -556,9 +555,9 @@ static char *judge_figures(const struct group *group)
 char *validate_group(const struct group *group)
 {
     const struct gang_group_facts *f = group->facts;
-    char *text = f->invalid ? xstrdup(f->invalid) : judge_subgroups(group);
+    char *text = f->invalid ? xstrdup(f->invalid) : validate_subgroups(group);
     if (!text)
-        text = judge_figures(group);
+        text = validate_numbers(group);
     if (!text)
         return NULL;
     char *whole = xasprintf("PodGroup %s/%s: %s", group->ref.ns, group->ref.name, text);

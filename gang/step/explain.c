@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * explain.c - why a gang is where it is: what the nodes say to its members, who holds what they
- * lack, how far its minimums are met, what would make room for it.
+ * explain.c - explains a gang: how far its minimums are met, why nodes are infeasible for its
+ * members, who holds the resources that they lack, and what would make room.
  */
 #include "gang/cluster/anti_affinity_and_spread.h"
 #include "gang/cluster/ledger.h"
@@ -17,14 +17,14 @@
 #include "gang/step/gang_view.h"
 #include "gang/step/what_if.h"
 
-#define UNITS_MAX   64
-#define SHAPES_MAX  16
-#define HOLDERS_MAX 10
-#define PODS_MAX    512
-/* kube-scheduler's calls wait meanwhile, so the work has a bound, some 4 ms in all: looks at nodes
- * for all kinds of members together, each weighed by what it costs, and pods counted on them. */
-#define LOOKS_MAX    5000
-#define HOLDINGS_MAX 4000
+#define UNITS_MAX      64
+#define SIGNATURES_MAX 16
+#define HOLDERS_MAX    10
+#define PODS_MAX       512
+/* kube-scheduler's calls wait meanwhile, so the work is limited to about 4 ms: node visits for all
+ * signatures together, weighted by their cost, and pods counted on these nodes. */
+#define SCAN_WORK_MAX 5000
+#define HOLDINGS_MAX  4000
 
 /* ---- the tree of minimums ---- */
 
@@ -49,61 +49,63 @@ static void explain_unit(struct gang_explained *x, const struct unit *unit, int 
         explain_unit(x, child, depth + 1);
 }
 
-/* ---- what a look at a node costs ---- */
+/* ---- the cost of visiting a node ---- */
 
-/* So many needs, bytes of rules, or pods that a spread counts, take as long as the rest of it. */
-#define NEEDS_OF_A_LOOK 16
-#define RULES_OF_A_LOOK 512
-#define PODS_OF_A_LOOK  16
+/* This many needs, bytes of rules, or pods that a spread counts take as long as the rest of a
+ * visit.
+ */
+#define NEEDS_PER_VISIT      16
+#define RULE_BYTES_PER_VISIT 512
+#define PODS_PER_VISIT       16
 
-static int64_t rules_price(const struct signature *signature)
+static int64_t rules_cost(const struct signature *signature)
 {
-    return (int64_t)(signature->base / RULES_OF_A_LOOK);
+    return (int64_t)(signature->base / RULE_BYTES_PER_VISIT);
 }
 
-/* Its needs and its rules about nodes; the rules of volumes are at the end of the key. */
-static int64_t shape_price(const struct signature *signature)
+/* The signature's needs and its rules about nodes; rules of volumes are at the end of the key. */
+static int64_t signature_cost(const struct signature *signature)
 {
-    size_t rules = strlen(signature->key) / RULES_OF_A_LOOK;
-    return (int64_t)(1 + signature->n_needs / NEEDS_OF_A_LOOK + rules);
+    size_t rules = strlen(signature->key) / RULE_BYTES_PER_VISIT;
+    return (int64_t)(1 + signature->n_needs / NEEDS_PER_VISIT + rules);
 }
 
 /* Rules between pods are compared with each pod on the node, from both sides. */
-static int64_t pods_price(const struct signature *signature, const struct node *node)
+static int64_t pods_cost(const struct signature *signature, const struct node *node)
 {
-    int64_t price = 0;
+    int64_t cost = 0;
     if (signature->ports || signature->anti_affinity || signature->spread)
-        price = rules_price(signature) * (int64_t)(node->n_pods + node->n_slots);
+        cost = rules_cost(signature) * (int64_t)(node->n_pods + node->n_slots);
     if (node->n_anti_affinity)
         list_for_each (pod, &node->pods, struct pod, in_node)
-            price += pod->signature->anti_affinity ? rules_price(pod->signature) : 0;
-    return price;
+            cost += pod->signature->anti_affinity ? rules_cost(pod->signature) : 0;
+    return cost;
 }
 
-/* Before the first look each spread is counted on all nodes; what plans have counted is kept. */
-static int64_t spreads_price(const struct gang_core *core, const struct signature *signature)
+/* Before the first visit each spread is counted on all nodes, unless a plan has counted it. */
+static int64_t spreads_cost(const struct gang_core *core, const struct signature *signature)
 {
     const struct gang_pod_facts *who = signature->pod_counts ? NULL : signature_sample(signature);
-    size_t looks = core->n_ids + map_count(&core->pods) / PODS_OF_A_LOOK;
-    return who ? rules_price(signature) * (int64_t)(who->n_spreads * looks) : 0;
+    size_t looks = core->n_ids + map_count(&core->pods) / PODS_PER_VISIT;
+    return who ? rules_cost(signature) * (int64_t)(who->n_spreads * looks) : 0;
 }
 
-/* ---- what nodes say to members of one signature ---- */
+/* ---- the nodes for members of one signature ---- */
 
-/* A kind of members, and the nodes that were looked at for it: those with smaller numbers. */
+/* Members of one signature, and the nodes visited for them: those with an id below `end`. */
 struct kind {
     struct signature *signature;
-    int64_t price; /* of a look, without the pods on the node */
+    int64_t cost; /* of a visit, without the pods on the node */
     size_t end;
 };
 
-/* What the nodes that pass say of one need alone. */
+/* Sums over the nodes that pass, for one need alone. */
 struct sum {
     int64_t fit; /* pods */
     int64_t free, largest;
 };
 
-struct node_scan {
+struct survey {
     const struct gang_core *core;
     const struct gang *gang;
     struct signature *signature;
@@ -111,17 +113,17 @@ struct node_scan {
     struct reach reach;
     struct sum *sums; /* by need */
     int64_t fit;
-    int64_t left; /* of LOOKS_MAX, for all signatures */
+    int64_t left; /* of SCAN_WORK_MAX, for all signatures */
 };
 
-/* How many pods of the signature fit beside what is there. */
-static int64_t fit_on(struct node_scan *l, const struct node *node)
+/* How many more pods of the signature fit on the node. */
+static int64_t fit_on(struct survey *v, const struct node *node)
 {
-    int64_t fit = l->signature->alone ? 1 : INT32_MAX;
-    for (size_t k = 0; k < l->signature->n_needs; k++) {
-        const struct need *need = &l->signature->needs[k];
-        struct sum *sum = &l->sums[k];
-        int64_t room = node_room(node, need->resource, &l->reach), left = room < 0 ? 0 : room;
+    int64_t fit = v->signature->alone ? 1 : INT32_MAX;
+    for (size_t k = 0; k < v->signature->n_needs; k++) {
+        const struct need *need = &v->signature->needs[k];
+        struct sum *sum = &v->sums[k];
+        int64_t room = node_room(node, need->resource, &v->reach), left = room < 0 ? 0 : room;
         int64_t n = left / need->amount;
         fit = n < fit ? n : fit;
         sum->fit += n;
@@ -143,40 +145,40 @@ static int64_t holds_empty(const struct node *node, const struct signature *sign
     return fit;
 }
 
-static void look_at_node(struct node_scan *l, const struct node *node,
-                         struct gang_explained_signature *s)
+static void survey_node(struct survey *v, const struct node *node,
+                        struct gang_explained_signature *s)
 {
     s->nodes++;
-    const char *no = signature_refusal(l->signature, node);
-    s->volumes += no == signature_volume_refusal;
-    if (no)
+    const char *refusal = signature_refusal(v->signature, node);
+    s->volumes += refusal == signature_volume_refusal;
+    if (refusal)
         return;
     s->passing++;
-    s->able += holds_empty(node, l->signature) > 0;
-    int misfit = node_misfit(node, l->signature, &l->reach);
-    bool between = misfit == -1 && rules_refusal(&l->rules, node) != RULE_NONE;
-    bool refused = node_is_infeasible(l->core, l->gang, l->signature, node);
-    int64_t fit = fit_on(l, node);
+    s->able += holds_empty(node, v->signature) > 0;
+    int misfit = node_misfit(node, v->signature, &v->reach);
+    bool between = misfit == -1 && rules_refusal(&v->rules, node) != RULE_NONE;
+    bool refused = node_is_infeasible(v->core, v->gang, v->signature, node);
+    int64_t fit = fit_on(v, node);
     s->ports += misfit == -2;
     s->roomy += misfit == -1;
     s->between += between;
     s->refused += misfit == -1 && refused;
-    struct reach all = l->reach;
+    struct reach all = v->reach;
     all.respects_earmark = false;
     s->earmarked +=
-        misfit >= 0 && l->reach.respects_earmark && node_misfit(node, l->signature, &all) == -1;
-    l->fit += refused || misfit == -2 || between ? 0 : fit;
+        misfit >= 0 && v->reach.respects_earmark && node_misfit(node, v->signature, &all) == -1;
+    v->fit += refused || misfit == -2 || between ? 0 : fit;
 }
 
-/* The need that is met for the fewest; between equals the device, which is the scarce thing. */
-static const struct need *scarcest(const struct node_scan *l)
+/* The need that fits for the fewest pods; between equals the device, which is scarcer. */
+static const struct need *scarcest(const struct survey *v)
 {
     const struct need *found = NULL;
     int64_t least = 0;
-    for (size_t k = 0; k < l->signature->n_needs; k++) {
-        const struct need *need = &l->signature->needs[k];
-        bool device = (int)need->resource == l->signature->device;
-        int64_t fit = l->sums[k].fit;
+    for (size_t k = 0; k < v->signature->n_needs; k++) {
+        const struct need *need = &v->signature->needs[k];
+        bool device = (int)need->resource == v->signature->device;
+        int64_t fit = v->sums[k].fit;
         if (found && (fit > least || (fit == least && !device)))
             continue;
         found = need;
@@ -185,39 +187,38 @@ static const struct need *scarcest(const struct node_scan *l)
     return found;
 }
 
-/* What is short is what the pods that fit by it alone are too few of. */
-static void name_short(const struct node_scan *l, struct gang_explained_signature *s)
+/* A resource is short if too few pods fit by it alone. */
+static void set_short_resource(const struct survey *v, struct gang_explained_signature *s)
 {
-    const struct need *need = scarcest(l);
-    const struct sum *sum = need ? &l->sums[need - l->signature->needs] : NULL;
+    const struct need *need = scarcest(v);
+    const struct sum *sum = need ? &v->sums[need - v->signature->needs] : NULL;
     if (!s->passing || !sum || sum->fit >= s->pods)
         return;
-    s->resource = l->core->resources.names[need->resource];
+    s->resource = v->core->resources.names[need->resource];
     s->each = need->amount;
     s->free = sum->free;
     s->largest = sum->largest;
 }
 
-static void look_at_nodes(struct node_scan *l, struct kind *kind,
-                          struct gang_explained_signature *s)
+static void survey_nodes(struct survey *v, struct kind *kind, struct gang_explained_signature *s)
 {
-    l->signature = kind->signature;
-    cleanup_free struct sum *sums = xcalloc(l->signature->n_needs, sizeof *sums);
-    l->sums = sums;
-    l->rules = rules_for(l->core, l->signature);
-    l->fit = 0;
-    l->left -= spreads_price(l->core, l->signature);
-    for (; kind->end < l->core->n_ids; kind->end++) {
-        const struct node *node = l->core->by_id[kind->end];
+    v->signature = kind->signature;
+    cleanup_free struct sum *sums = xcalloc(v->signature->n_needs, sizeof *sums);
+    v->sums = sums;
+    v->rules = rules_for(v->core, v->signature);
+    v->fit = 0;
+    v->left -= spreads_cost(v->core, v->signature);
+    for (; kind->end < v->core->n_ids; kind->end++) {
+        const struct node *node = v->core->by_id[kind->end];
         if (!node || !node->facts)
             continue;
-        l->left -= kind->price + pods_price(l->signature, node);
-        if ((s->partly = l->left < 0))
+        v->left -= kind->cost + pods_cost(v->signature, node);
+        if ((s->partly = v->left < 0))
             break;
-        look_at_node(l, node, s);
+        survey_node(v, node, s);
     }
-    s->fit = (int)(l->fit < INT32_MAX ? l->fit : INT32_MAX);
-    name_short(l, s);
+    s->fit = (int)(v->fit < INT32_MAX ? v->fit : INT32_MAX);
+    set_short_resource(v, s);
 }
 
 static bool has_no_place(const struct pod *pod)
@@ -225,18 +226,18 @@ static bool has_no_place(const struct pod *pod)
     return pod_counts(pod) && !pod->node && !pod->slot && !pod_is_finished(pod);
 }
 
-static int shape_index(const struct gang_core *core, struct gang_explained *x, struct kind *kinds,
-                       const struct pod *pod)
+static int signature_index(const struct gang_core *core, struct gang_explained *x,
+                           struct kind *kinds, const struct pod *pod)
 {
     int64_t looks = 0;
     for (size_t i = 0; i < x->n_signatures; i++) {
         if (kinds[i].signature == pod->signature)
             return (int)i;
-        looks += kinds[i].price * (int64_t)core->n_ids;
+        looks += kinds[i].cost * (int64_t)core->n_ids;
     }
-    if (x->n_signatures == SHAPES_MAX || looks >= LOOKS_MAX)
+    if (x->n_signatures == SIGNATURES_MAX || looks >= SCAN_WORK_MAX)
         return -1;
-    kinds[x->n_signatures] = (struct kind){pod->signature, shape_price(pod->signature), 0};
+    kinds[x->n_signatures] = (struct kind){pod->signature, signature_cost(pod->signature), 0};
     x->signatures[x->n_signatures].sample = pod->facts;
     x->signatures[x->n_signatures].beyond = pod_beyond_predicates(core, pod);
     return (int)x->n_signatures++;
@@ -246,29 +247,29 @@ static void explain_signatures(const struct gang_core *core, const struct group 
                                struct gang_explained *x, struct kind *kinds)
 {
     const struct gang *gang = group->gang;
-    struct node_scan l = {
-        .core = core, .gang = gang, .reach = gang_reach(core, gang), .left = LOOKS_MAX};
+    struct survey v = {
+        .core = core, .gang = gang, .reach = gang_reach(core, gang), .left = SCAN_WORK_MAX};
     x->pods = xcalloc(PODS_MAX, sizeof *x->pods);
     list_for_each (pod, &gang->members, struct pod, in_gang) {
         if (!has_no_place(pod) || !unit_is_below(pod->unit, group->units[0]))
             continue;
-        int i = shape_index(core, x, kinds, pod);
+        int i = signature_index(core, x, kinds, pod);
         if (x->n_pods < PODS_MAX)
             x->pods[x->n_pods++] = (struct gang_explained_pod){pod->facts, i, pod->pinned};
         if (i >= 0)
             x->signatures[i].pods++;
     }
     for (size_t i = 0; i < x->n_signatures; i++)
-        look_at_nodes(&l, &kinds[i], &x->signatures[i]);
+        survey_nodes(&v, &kinds[i], &x->signatures[i]);
 }
 
-/* ---- who holds what is short ---- */
+/* ---- who holds the short resource ---- */
 
 struct holders {
     struct gang_explained_holder *items;
     struct gang **gangs; /* of the items; NULL: an ordinary pod's */
     size_t n, cap, gangs_cap;
-    size_t looked_at;
+    size_t visited;
 };
 
 static struct gang_explained_holder *holder_of(struct holders *h, struct gang *gang,
@@ -305,7 +306,7 @@ static void add_holders(struct holders *h, const struct node *node, uint32_t res
         holder->reserved += amount;
         holder->pods++;
     }
-    h->looked_at += node->n_pods + node->n_slots;
+    h->visited += node->n_pods + node->n_slots;
 }
 
 static int by_amount(const struct gang_explained_holder *x, const struct gang_explained_holder *y)
@@ -320,7 +321,7 @@ static int by_amount(const struct gang_explained_holder *x, const struct gang_ex
     return order ? order : strcmp(xs[1], ys[1]);
 }
 
-/* The largest come first, in order; there may be thousands behind them. */
+/* Keeps the largest holders, sorted; there may be thousands more. */
 static void show_largest(const struct holders *h, struct gang_explained *x)
 {
     x->holders = xcalloc(HOLDERS_MAX, sizeof *x->holders);
@@ -347,7 +348,7 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
     struct holders h = {0};
     for (size_t i = 0; i < kind->end && !x->partly; i++)
         if (core->by_id[i] && !signature_refusal(kind->signature, core->by_id[i])) {
-            x->partly = h.looked_at >= HOLDINGS_MAX;
+            x->partly = h.visited >= HOLDINGS_MAX;
             if (!x->partly)
                 add_holders(&h, core->by_id[i], resource);
         }
@@ -361,8 +362,8 @@ static void explain_holders(const struct gang_core *core, struct gang_explained 
     x->held = core->resources.names[resource];
 }
 
-/* The one that is furthest from having room; -1: nothing is short. */
-static int worst_shape(const struct gang_explained *x)
+/* The signature that lacks room for the most pods; -1: nothing is short. */
+static int worst_signature(const struct gang_explained *x)
 {
     int worst = -1;
     for (size_t i = 0; i < x->n_signatures; i++) {
@@ -383,7 +384,8 @@ static bool is_better_kind(const struct node *node, int64_t holds, const struct 
            (best && holds == best_holds && strcmp(node->name, best->name) < 0);
 }
 
-/* The node that passes and holds most of them when it is empty, the first by name; NULL: none. */
+/* The node that passes and would hold the most of these pods when empty, first by name; NULL: none.
+ */
 static const struct node *best_kind(const struct gang_core *core, const struct kind *kind,
                                     int64_t *ret_holds)
 {
@@ -401,7 +403,7 @@ static const struct node *best_kind(const struct gang_core *core, const struct k
     return best;
 }
 
-/* More nodes, or the end of one of those that have what is short. */
+/* What would help: more nodes, or the end of one of the holders. */
 static void explain_help(struct gang_core *core, struct gang *gang, struct gang_explained *x,
                          int worst, const struct kind *kinds)
 {
@@ -422,7 +424,7 @@ static void explain_help(struct gang_core *core, struct gang *gang, struct gang_
     }
 }
 
-/* ---- all of it ---- */
+/* ---- the explanation ---- */
 
 static usec_t due(const struct gang *gang, enum timer_kind kind)
 {
@@ -445,7 +447,7 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
     if (!group)
         return false;
     struct gang *gang = group->gang;
-    struct kind kinds[SHAPES_MAX];
+    struct kind kinds[SIGNATURES_MAX];
     gang_count(core, gang);
     *ret = (struct gang_explained){
         .waiting = count_waiting(core),
@@ -460,13 +462,13 @@ bool gang_core_explain(struct gang_core *core, const struct gang_ref *ref,
         .hold_until = due(gang, TIMER_HOLD),
         .infeasible_until = due(gang, TIMER_INFEASIBLE),
         .units = xcalloc(UNITS_MAX, sizeof *ret->units),
-        .signatures = xcalloc(SHAPES_MAX, sizeof *ret->signatures),
+        .signatures = xcalloc(SIGNATURES_MAX, sizeof *ret->signatures),
     };
     for (int p = 0; p < PREDICATE_MAX; p++)
         ret->mismatches += core->stats.mismatches[p];
     explain_unit(ret, gang->root, 0);
     explain_signatures(core, group, ret, kinds);
-    int worst = worst_shape(ret);
+    int worst = worst_signature(ret);
     if (worst >= 0) {
         explain_holders(core, ret, &kinds[worst],
                         resource_find(core, ret->signatures[worst].resource));

@@ -4,7 +4,7 @@
 #include "gang/cluster/lookup.h"
 #include "gang/podgroup/quorum.h"
 
-static char *happenings(uint32_t triggered)
+static char *trigger_names(uint32_t triggered)
 {
     struct buf b = BUF_INIT;
     for (int h = 0; h < TRIGGER_MAX; h++)
@@ -18,7 +18,7 @@ static int check_transition(const struct gang_core *core, const struct gang *gan
     if (gang->marks.step != core->steps || core->stopping ||
         gang_table_allows(gang->marks.began, gang->marks.triggered, gang->state))
         return 0;
-    cleanup_free char *what = happenings(gang->marks.triggered);
+    cleanup_free char *what = trigger_names(gang->marks.triggered);
     return err_set(err, ERR_INTERNAL, "gang %s: from %s to %s, and what happened to it: %s",
                    gang->head->key, gang_state_name(gang->marks.began),
                    gang_state_name(gang->state), what);
@@ -46,7 +46,7 @@ static int check_held(const struct gang_core *core, const struct gang *gang, str
                    gang_state_name(gang->state), gang->n_held, ends ? "limited" : "without limit");
 }
 
-/* Members that only filter has shown are held, and count as held for nothing. */
+/* Held members that only filter has shown do not count in the tally. */
 static int check_counts(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     const struct tally *t = &gang->root->t;
@@ -57,7 +57,7 @@ static int check_counts(const struct gang_core *core, const struct gang *gang, s
                    gang->head->key, t->slots, t->held, gang->n_slots, gang->n_held);
 }
 
-/* The refusals that leave a gang as it is, however much of it is bound. */
+/* The reasons that keep a gang halted, even if it is partly bound. */
 static bool is_refused(const struct gang *gang)
 {
     enum gang_reason_code code = gang->reason.code;
@@ -76,7 +76,7 @@ static int check_whole(const struct gang_core *core, const struct gang *gang, st
                    gang_state_name(gang->state), t->bound, gang_needed(gang));
 }
 
-static bool has_what_it_says(const struct gang_core *core, const struct gang *gang)
+static bool matches_state(const struct gang_core *core, const struct gang *gang)
 {
     const struct tally *t = &gang->root->t;
     switch (gang->state) {
@@ -96,7 +96,7 @@ static bool has_what_it_says(const struct gang_core *core, const struct gang *ga
 static int check_state(const struct gang_core *core, const struct gang *gang, struct err *err)
 {
     const struct tally *t = &gang->root->t;
-    if (has_what_it_says(core, gang))
+    if (matches_state(core, gang))
         return 0;
     return err_set(err, ERR_INTERNAL,
                    "gang %s is %s with %d members: %d bound, %d being bound and %d planned of %d "

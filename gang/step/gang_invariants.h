@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gang_invariants.h - whether a gang is what its state says.
+ * gang_invariants.h - checks that a gang is consistent with its state.
  *
- * gang_core_check() asks it of every gang, and recomputes the ledger besides: that is for tests. In
- * `serve` each gang that a step touched is asked at the end of that step. This goes by what is
- * counted of the gang anyway, so it costs no pass over its members or slots. What does not hold is
- * counted and kept in words; nothing else comes of it.
+ * For tests, gang_core_check() checks every gang and recomputes the ledger. `serve` checks each
+ * gang that a step touched, at the end of the step. This uses existing counts, so it needs no pass
+ * over members or slots. A violation is counted and its first text kept; nothing else happens.
  *
  * No life cycle of its own; for gang/ only, one thread.
  */
@@ -14,11 +13,11 @@
 
 #include "gang/cluster/lookup.h"
 
-/* After gang_count(). 0: it holds; else -1 and what does not in err. */
+/* After gang_count(). 0: the invariant holds; else -1, and the violation in err. */
 int gang_invariant_check(const struct gang_core *core, const struct gang *gang,
                          enum gang_invariant what, struct err *err);
-/* Counts in core->stats what does not hold. `counted`: gang_count() was called for what is true
- * now; else nothing is said that depends on it. */
+/* Counts violations in core->stats. `counted`: the last gang_count() is current; if not, invariants
+ * that depend on it are skipped. */
 void gang_invariants_live(struct gang_core *core, const struct gang *gang, bool counted);
 void gang_invariants_done(struct gang_core *core);
 

@@ -15,7 +15,7 @@ bool gang_is_waiting(const struct gang *gang)
            (gang->state == GANG_RECOVERING && !gang->n_slots);
 }
 
-/* Those that wait, in the order of the last ranking, with gaps; then those that came since. */
+/* The waiting gangs in the order of the last ranking, with gaps; then new ones. */
 static struct gang **last_ranking(const struct gang_core *core, size_t *ret_n)
 {
     size_t last = 0;
@@ -31,7 +31,7 @@ static struct gang **last_ranking(const struct gang_core *core, size_t *ret_n)
     return list;
 }
 
-/* Keeps a part of the list that is in order. Of two that are not, either may have moved, so both
+/* Keeps a sorted part of the list. If two gangs are out of order, either may have moved, so both
  * are taken out. */
 static size_t take_out_moved(struct gang **list, size_t n, struct gang **moved, size_t *ret_moved)
 {
@@ -49,7 +49,7 @@ static size_t take_out_moved(struct gang **list, size_t n, struct gang **moved, 
     return kept;
 }
 
-/* From one step to the next few gangs move, so only those are sorted. */
+/* Few gangs move between steps, so only those are sorted. */
 void gang_view_rank(const struct gang_core *core)
 {
     size_t n, n_moved, i = 0, j = 0;
@@ -174,7 +174,7 @@ struct device_sums {
     size_t n, cap;
 };
 
-/* NULL: it is not a device. There are a few kinds of them: nodes offer them, not pods. */
+/* NULL: no device. There are only a few devices, since only nodes define them. */
 static struct device_sum *sum_of(struct device_sums *s, const struct gang_core *core, uint32_t r)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -233,7 +233,7 @@ struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const c
                                            int64_t version, const char *nominated)
 {
     const struct pod *pod = uid && version ? map_get(&core->pods, uid) : NULL;
-    /* One that the watch has never shown may be forgotten by a timer of the step it is lent to. */
+    /* A timer may remove a pod that the watch has never shown in the step that uses its facts. */
     bool stays = pod && !pod->timers[TIMER_UNSEEN - GANG_TIMERS].node.pos;
     bool known =
         stays && pod->facts->version == version && str_eq(pod->facts->nominated, nominated);

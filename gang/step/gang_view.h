@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gang_view.h - looking in from outside.
+ * gang_view.h - read-only views of gangs, members and nodes for the API and metrics.
  */
 #ifndef MUSTER_GANG_STEP_GANG_VIEW_H
 #define MUSTER_GANG_STEP_GANG_VIEW_H
 
 #include "gang/cluster/lookup.h"
 
-/* It may have to be planned. */
+/* The gang waits for a plan. */
 bool gang_is_waiting(const struct gang *gang);
-/* gang->rank follows the order of those that wait, from 1; 0: it does not wait. */
+/* Sets gang->rank to the place among waiting gangs, from 1; 0: the gang does not wait. */
 void gang_view_rank(const struct gang_core *core);
 /* After gang_count() and gang_view_rank(). */
 void view_group(const struct group *group, gang_view_fn *fn, void *arg);

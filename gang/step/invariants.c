@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * invariants.c - the invariants, over the whole state, from scratch.
+ * invariants.c - checks all invariants over the whole state, recomputed from scratch. For tests.
  */
 #include <inttypes.h>
 
@@ -53,7 +53,7 @@ static void count_names(size_t *users, const struct amounts *a)
         users[a->items[i].resource]++;
 }
 
-/* Each name is held by those that use it. */
+/* Each resource name has as many references as users. */
 static int check_resources(const struct gang_core *core, struct err *err)
 {
     cleanup_free size_t *users = xcalloc(core->resources.n + 1, sizeof *users);
@@ -124,7 +124,7 @@ static int check_gang(const struct gang_core *core, const struct gang *gang, str
     return 0;
 }
 
-/* What should be lifted is being lifted. */
+/* A gate that is to be removed has its timer running. */
 static int check_gates(const struct gang_core *core, struct err *err)
 {
     size_t gated = 0;
@@ -142,7 +142,7 @@ static int check_gates(const struct gang_core *core, struct err *err)
     return 0;
 }
 
-/* There is a bound on them. */
+/* n_unseen, which is bounded, is correct. */
 static int check_unseen(const struct gang_core *core, struct err *err)
 {
     size_t unseen = 0;
@@ -175,7 +175,7 @@ static int check_calls(const struct gang_core *core, struct err *err)
     return 0;
 }
 
-/* Who waits to commit with others is committed by the timer, and before its call is over. */
+/* A gang that waits for a commit batch is committed by the timer, before its hold ends. */
 static int check_batch(const struct gang_core *core, struct err *err)
 {
     size_t refused = 0;

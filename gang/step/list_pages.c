@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * list_pages.c - looking in from outside, a bounded piece at a time.
+ * list_pages.c - lists of gangs, members and nodes for the API, in pages of bounded work.
  *
- * Whoever asks shares the core with kube-scheduler's calls. So a list is shown in pages: the items
- * with the smallest keys behind the one that the page before ended with, picked from all in one
- * pass over their keys. A page ends early when enough members were counted for it, or enough
- * resources shown. What is counted and ranked holds until the next step, for all pages that come
- * before it.
+ * API clients share the core with kube-scheduler's calls, so lists come in pages: the items with
+ * the smallest keys after the last one of the previous page, picked in one pass over all keys. A
+ * page ends early if enough members were counted or enough resources shown for it. Counts and ranks
+ * stay valid until the next step, for all pages until then.
  */
 #include "gang/cluster/lookup.h"
 #include "gang/podgroup/podgroups.h"
@@ -23,7 +22,7 @@ struct item {
     void *value;
 };
 
-/* The `limit` smallest of those that were given, as a heap with the largest on top. */
+/* The `limit` smallest items so far, as a heap with the largest on top. */
 struct picks {
     const char *after;
     struct item *items;
@@ -78,7 +77,7 @@ static void put_in_order(struct picks *p)
     qsort(p->items, p->n, sizeof *p->items, by_key);
 }
 
-/* So many of them were shown. */
+/* Sets what is left after `shown` items. */
 static void end_page(struct picks *p, size_t shown, struct gang_page *page)
 {
     page->left = p->all - shown;
@@ -95,7 +94,7 @@ static void rank_once(struct gang_core *core)
     core->ranked = core->steps;
 }
 
-/* How many members that took. */
+/* Returns how many members were counted. */
 static size_t count_once(struct gang_core *core, struct gang *gang)
 {
     if (gang->counted == core->steps)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * step.c - the step: facts in, timers, planning, answers, and what there is to tell.
+ * step.c - the step: takes facts, fires timers, plans, answers calls and reports changes.
+ *
+ * Also creates and frees the core. One thread at a time.
  */
 #include "gang/cluster/class_labels.h"
 #include "gang/cluster/dirty_gangs.h"
@@ -86,7 +88,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     core->due.show.kind = TIMER_SHOW;
     core->due.batch.kind = TIMER_BATCH;
     core->due.labels.kind = TIMER_LABELS;
-    resource_ref(core, "pods"); /* for good: RES_PODS, RES_CPU, RES_MEMORY */
+    resource_ref(core, "pods"); /* never released: RES_PODS, RES_CPU, RES_MEMORY */
     resource_ref(core, "cpu");
     resource_ref(core, "memory");
     return core;
@@ -208,7 +210,7 @@ static void fire_timers(struct gang_core *core)
         else if (t->kind == TIMER_WAKE)
             wake_timer_fired(core);
         else if (t->kind == TIMER_STEER || t->kind == TIMER_PLAN || t->kind == TIMER_LABELS)
-            continue; /* the step sees to it */
+            continue; /* every step does their work */
         else if (t->kind == TIMER_SHOW)
             gates_show(core);
         else if (t->kind == TIMER_BATCH)
@@ -225,8 +227,8 @@ static void fire_timers(struct gang_core *core)
 }
 
 /*
- * Reviews and plans until nothing changes any more. It ends: planning that fails leaves nothing to
- * retry, and planning that succeeds is followed by one reconcile that finds the plan in order.
+ * Reconciles and plans until nothing changes. It terminates: a failed plan leaves nothing to retry,
+ * and a successful one is followed by one reconcile that changes nothing.
  */
 static void decide(struct gang_core *core)
 {
@@ -238,7 +240,7 @@ static void decide(struct gang_core *core)
     reconcile_touched(core);
 }
 
-/* A bind whose caller went away in the same batch: it was dead before it was heard. */
+/* The connection of the bind call closed in the same batch. */
 static bool closed_already(const struct gang_event *events, size_t n, uint64_t id)
 {
     for (size_t i = 0; i < n; i++)
@@ -247,7 +249,7 @@ static bool closed_already(const struct gang_event *events, size_t n, uint64_t i
     return false;
 }
 
-/* A pod that nobody knew before the call may make its gang whole. */
+/* A pod that is new with this call may complete its gang. */
 static void step_filter(struct gang_core *core, struct gang_event *ev)
 {
     struct pod *pod = filter_learn(core, ev);
@@ -285,13 +287,13 @@ static void answer_calls(struct gang_core *core, struct gang_event *events, size
         }
 }
 
-static void tell(struct gang_core *core)
+static void report_touched(struct gang_core *core)
 {
     struct gang *gang;
     while ((gang = touched_take(core)) != NULL) {
         if (gang_sweep(core, gang) || !core->synced)
             continue;
-        bool left = plan_is_deferred(core, gang); /* how it stands is not known yet */
+        bool left = plan_is_deferred(core, gang); /* its status is known after a later step */
         if (left)
             touched_later(core, gang);
         else
@@ -325,7 +327,7 @@ const struct gang_effect *gang_step(struct gang_core *core, usec_t now, struct g
         steer_unasked(core);
         gates_of_ungrouped(core);
     }
-    tell(core);
+    report_touched(core);
     order_settle(core);
     nodes_sweep(core);
     class_labels_sweep(core);

@@ -5,30 +5,29 @@
 #include "gang/plan/placement.h"
 #include "gang/podgroup/quorum.h"
 
-/* All questions about a gang cost no more than so many looks at nodes: some 2 ms. */
-#define LOOKS_MAX 10000
-/* To place a member, and to take a pod away, both there and back, takes as long as so many looks.
- */
-#define LOOKS_OF_A_MEMBER 8
-#define LOOKS_OF_A_POD    4
-/* Nodes that are added, and how many beyond the least: rules may keep members apart. */
+/* The limit for all queries about a gang, in scanned nodes: about 2 ms. */
+#define WORK_MAX 10000
+/* Placing a member, or removing a pod, and undoing it takes as long as this many scanned nodes. */
+#define WORK_PER_MEMBER 8
+#define WORK_PER_POD    4
+/* How many nodes are added at most, and how many beyond the least: rules may spread members. */
 #define NODES_MAX  256
 #define NODES_MORE 8
 
 bool what_if_begin(struct what_if *w, struct gang_core *core, struct gang *gang)
 {
-    *w = (struct what_if){core, gang, LOOKS_MAX};
+    *w = (struct what_if){core, gang, WORK_MAX};
     bool waits = gang->state == GANG_WAITING || gang->state == GANG_BACKED_OFF;
     return waits && !gang->over && !gang->n_slots && gang_lacks(core, gang, STAGE_REACHABLE) <= 0;
 }
 
-/* Pays for a question beforehand, but for the looks at nodes. */
-static bool may_ask(struct what_if *w, int pods)
+/* Deducts the cost of a query, except for its node scans; false: too little work is left. */
+static bool spend_work(struct what_if *w, int pods)
 {
-    int64_t price = w->gang->root->t.plannable * LOOKS_OF_A_MEMBER + pods * LOOKS_OF_A_POD;
-    if (price > w->looks)
+    int64_t cost = w->gang->root->t.plannable * WORK_PER_MEMBER + pods * WORK_PER_POD;
+    if (cost > w->work_left)
         return false;
-    w->looks -= price;
+    w->work_left -= cost;
     return true;
 }
 
@@ -37,7 +36,7 @@ static bool has_room(struct what_if *w, struct trial *t)
     struct shortage shortage;
     int64_t before = w->core->work;
     bool room = place_in_trial(t, w->gang, &shortage);
-    w->looks -= w->core->work - before;
+    w->work_left -= w->core->work - before;
     return room;
 }
 
@@ -48,7 +47,7 @@ static int size_of(const struct gang *other, const struct pod *pod)
 
 enum gang_answer what_if_gone(struct what_if *w, struct gang *other, struct pod *pod)
 {
-    if (other == w->gang || !may_ask(w, size_of(other, pod)))
+    if (other == w->gang || !spend_work(w, size_of(other, pod)))
         return GANG_NOT_ASKED;
     struct trial t = trial_begin(w->core);
     if (pod)
@@ -76,7 +75,7 @@ int what_if_nodes(struct what_if *w, const struct node *like, int least)
         trial_with_node(&t, like);
         n++;
     }
-    while (!room && n < least + NODES_MORE && may_ask(w, n)) {
+    while (!room && n < least + NODES_MORE && spend_work(w, n)) {
         trial_with_node(&t, like);
         n++;
         room = has_room(w, &t);

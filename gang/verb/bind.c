@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * bind.c - the verb bind: which calls are taken, and what becomes of them at once.
+ * bind.c - the verb bind: checks a call, then refuses it, holds it or sends the Binding.
  */
 #include "gang/verb/verbs.h"
 
@@ -22,23 +22,23 @@
 #include "gang/plan/displaced_slots.h"
 #include "gang/podgroup/quorum.h"
 
-/* ---- which calls may be taken ---- */
+/* ---- checks ---- */
 
-/* The pod's own rules, but for those that kube-scheduler runs without. Where the facts do not hold
- * all of them, or all of the node, kube-scheduler alone can tell. */
-static const char *unfit(struct gang_core *core, struct pod *pod, const struct node *node)
+/* Why the node fails the pod's own rules, except rules that are off in kube-scheduler's profile. If
+ * muster cannot read the pod or the node completely, kube-scheduler alone decides. */
+static const char *node_refusal(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (pod->facts->invalid || node->facts->invalid)
         return NULL;
-    const char *words = signature_refusal(pod->signature, node);
+    const char *text = signature_refusal(pod->signature, node);
     enum gang_predicate rule = PREDICATE_NONE;
-    if (words && words != signature_volume_refusal)
-        words = gang_node_refusal_but(pod->facts, node->facts, core->config.rules_off, &rule);
-    return words ? reason_rule(core, pod->facts, node->name, rule, words) : NULL;
+    if (text && text != signature_volume_refusal)
+        text = gang_node_refusal_but(pod->facts, node->facts, core->config.rules_off, &rule);
+    return text ? reason_rule(core, pod->facts, node->name, rule, text) : NULL;
 }
 
-/* Whether kube-scheduler can be asking for it at all. */
-static enum gang_reason_code out_of_reach(const struct gang_core *core, const struct pod *pod)
+/* Why kube-scheduler cannot bind the pod; REASON_NONE: it can. */
+static enum gang_reason_code unbindable(const struct gang_core *core, const struct pod *pod)
 {
     if (!pod_counts(pod) || pod_is_finished(pod))
         return REASON_POD_DELETED;
@@ -49,14 +49,14 @@ static enum gang_reason_code out_of_reach(const struct gang_core *core, const st
     return pod_is_ours(core, pod) ? REASON_NONE : REASON_FOREIGN_SCHEDULER;
 }
 
-/* Why the pod must not be bound to the node, whoever asks: a sentence; NULL: it may. */
+/* Why the pod must not be bound to the node, as text; NULL: it may. */
 static const char *bind_refusal(struct gang_core *core, struct pod *pod, const struct node *node)
 {
     if (pod->node == node)
         return NULL;
     if (pod->node)
         return reason_call(core, REASON_POD_BOUND, pod->gang, pod->facts, pod->node->name);
-    enum gang_reason_code why = out_of_reach(core, pod);
+    enum gang_reason_code why = unbindable(core, pod);
     if (why)
         return reason_call(core, why, pod->gang, pod->facts, NULL);
     if (pod->gang)
@@ -68,12 +68,12 @@ static const char *bind_refusal(struct gang_core *core, struct pod *pod, const s
         core->stats.binds_not_passed++;
         return reason_call(core, REASON_NOT_FILTERED, pod->gang, pod->facts, node->name);
     }
-    const char *no = unfit(core, pod, node);
-    core->stats.binds_unfit += no != NULL;
-    return no;
+    const char *refusal = node_refusal(core, pod, node);
+    core->stats.binds_unfit += refusal != NULL;
+    return refusal;
 }
 
-/* ---- the bind verb ---- */
+/* ---- the verb bind ---- */
 
 static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
 {
@@ -83,7 +83,7 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     core->last_hold = core->now;
     hold_begin(pod);
     if (pod->facts->has_pvc &&
-        !claims_bound(pod)) /* its volumes were prepared for that node before this call */
+        !claims_bound(pod)) /* kube-scheduler has prepared its volumes for that node */
         claims_pin(pod, pod->slot->node);
     hold_quota_taken(core, gang);
     if (gang->n_held == 1)
@@ -92,8 +92,8 @@ static void hold(struct gang_core *core, struct pod *pod, uint64_t id)
     commit_if_quorum(core, gang);
 }
 
-/* A hold that completes the quorum, or with the express lane is enough, ends at once: it needs no
- * place among the held. */
+/* Whether the call may be held. A hold that completes the quorum, or is enough for the express
+ * lane, ends at once and needs no quota. */
 static bool may_hold(struct gang_core *core, struct pod *pod)
 {
     hold_in_trial(pod, true);
@@ -143,7 +143,7 @@ static void bind_member(struct gang_core *core, struct pod *pod, struct node *no
     }
 }
 
-/* The pod has that very node already, in fact or by a Binding under way. */
+/* The pod is bound to that node already, or its Binding is open. */
 static void bind_again(struct gang_core *core, struct pod *pod, uint64_t id)
 {
     if (pod->charge == CHARGE_ASSIGNED)
@@ -177,9 +177,9 @@ void answer_bind(struct gang_core *core, const struct gang_event *ev)
         reply_id(core, ev->id, reason_call(core, REASON_NODE_UNKNOWN, NULL, NULL, ev->bind.node));
         return;
     }
-    const char *no = bind_refusal(core, pod, node);
-    if (no) { /* whatever is under way for the pod goes on */
-        reply_id(core, ev->id, no);
+    const char *refusal = bind_refusal(core, pod, node);
+    if (refusal) { /* an open Binding or held call of the pod goes on */
+        reply_id(core, ev->id, refusal);
         return;
     }
     if (pod->call)

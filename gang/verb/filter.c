@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * filter.c - answers to filter.
+ * filter.c - the verb filter.
  *
- * By the time a call is answered, planning is done: filter looks up what was decided. The one
- * thing it still learns is what kube-scheduler offers, see member_on_offer().
+ * When a call is answered, planning is done: filter looks up the result. It also evaluates which
+ * nodes kube-scheduler offers, see member_on_offer().
  */
 #include "gang/verb/verbs.h"
 
@@ -68,7 +68,7 @@ static void pod_has_no_node(struct gang_core *core, struct pod *pod)
     on_its_way(pod, false);
 }
 
-/* No node: constant size, the reason on the first node offered. */
+/* Refuses all nodes. The reply has constant size: the reason is on the first node only. */
 static void reply_none(struct gang_core *core, const struct gang_event *ev, struct pod *pod,
                        const char *text)
 {
@@ -81,10 +81,10 @@ static void reply_none(struct gang_core *core, const struct gang_event *ev, stru
         pod_has_no_node(core, pod);
 }
 
-/* With more nodes the scheduler's own figures are others each time. */
-#define AGAIN_NODES 64
+/* With more nodes kube-scheduler's own counts change with each try. */
+#define REPEAT_NODES_MAX 64
 
-static bool holds_lower(const struct node *node, int32_t priority)
+static bool has_lower_priority_pod(const struct node *node, int32_t priority)
 {
     list_for_each (pod, &node->pods, struct pod, in_node)
         if (pod->facts->priority < priority)
@@ -93,40 +93,40 @@ static bool holds_lower(const struct node *node, int32_t priority)
 }
 
 /*
- * Whenever room comes and goes, all that wait are tried, and what is new to a pod costs a write of
- * its condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a full
- * cluster, "1 gang …, 12 Insufficient X" while nodes are on their way from one gang to the next,
- * and back. A member that was told what its gang waits for, and reads "Insufficient X" since, hears
- * it again: to it those nodes are as full as the others.
+ * Whenever room comes and goes, kube-scheduler tries all waiting pods. A changed message costs a
+ * write of the condition, which kube-scheduler waits for, and an event: "16 Insufficient X" on a
+ * full cluster, "1 gang …, 12 Insufficient X" while nodes pass from one gang to the next, and back.
+ * So a member that got its gang's reason before and now has "Insufficient X" gets that message
+ * again: for this member, reserved nodes are as full as the others.
  *
- * The same words need the same kind of refusal, FailedNodes. Default preemption tries such a node,
- * and where it finds pods to evict but needs none of them, ends in an error.
+ * The same message needs the same kind of refusal, FailedNodes. Default preemption tries such
+ * nodes, and fails with an error if it finds pods to evict but needs none of them evicted.
  */
-static bool says_it_again(struct gang_core *core, const struct gang_event *ev,
-                          const struct pod *pod)
+static bool may_repeat_message(struct gang_core *core, const struct gang_event *ev,
+                               const struct pod *pod)
 {
     enum gang_reason_code code = reason_code_for_pod(pod->gang);
     if (code != REASON_NOT_ENOUGH_RESOURCES || pod->emitted_reason != code ||
-        !pod->facts->short_of || ev->n_names > AGAIN_NODES)
+        !pod->facts->short_of || ev->n_names > REPEAT_NODES_MAX)
         return false;
     int32_t priority = pod->facts->priority;
     list_for_each (other, &core->filter_results, struct pod,
-                   in_filter_results) /* on some node, soon */
+                   in_filter_results) /* may be on a node soon */
         if (other->facts->priority < priority)
             return false;
     for (size_t i = 0; i < ev->n_names; i++) {
         const struct node *node = node_by_name(core, ev->names[i]);
-        if (!node || holds_lower(node, priority))
+        if (!node || has_lower_priority_pod(node, priority))
             return false;
     }
     return true;
 }
 
-/* None of the nodes, as kube-scheduler refuses those that lack what the pod is short of. */
+/* Refuses all nodes with kube-scheduler's own message for nodes that lack the resource. */
 static void reply_full(struct gang_core *core, const struct gang_event *ev, struct pod *pod)
 {
-    cleanup_free char *words = xasprintf("Insufficient %s", pod->facts->short_of);
-    const char *text = fx_str(core, words);
+    cleanup_free char *message = xasprintf("Insufficient %s", pod->facts->short_of);
+    const char *text = fx_str(core, message);
     struct gang_filter_refusal *refused = fx_alloc(core, ev->n_names * sizeof *refused);
     for (size_t i = 0; i < ev->n_names; i++)
         refused[i] = (struct gang_filter_refusal){(uint32_t)i, text};
@@ -137,7 +137,7 @@ static void reply_full(struct gang_core *core, const struct gang_event *ev, stru
     pod_has_no_node(core, pod);
 }
 
-/* ---- a member on its way to its slot ---- */
+/* ---- members with a slot ---- */
 
 static int index_of(const struct gang_event *ev, const char *name)
 {
@@ -153,9 +153,9 @@ static int offered_at(const struct gang_core *core, const struct node *node)
 }
 
 /*
- * A slot of the same signature on an offered node, expected or of a sibling that is not on its way
- * yet: swap. A sibling that is nominated there is nominated anew, which is a write: one that is not
- * is taken first.
+ * Swaps slots: the member gets a slot of its signature on an offered node, from an expected member
+ * or a sibling that filter has not let through. Swapping with a nominated sibling needs a new
+ * nomination, which is a write, so those are tried only with `nominated`.
  */
 static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
 {
@@ -173,7 +173,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
         slot_empty(mine);
         slot_fill(core, slot, pod);
         if (sibling)
-            slot_fill(core, mine, sibling); /* an expected one stays of the same unit */
+            slot_fill(core, mine, sibling); /* an expected member's slot is of the same unit */
         if (sibling && sibling->nominated)
             nominate(core, sibling, mine->node);
         return at;
@@ -181,7 +181,7 @@ static int swap_slot(struct gang_core *core, struct pod *pod, bool nominated)
     return -1;
 }
 
-/* The best offered node with room for the member: its slot moves there. */
+/* Moves the member's slot to the best offered node with room. */
 static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     struct node *best = NULL;
@@ -204,10 +204,9 @@ static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_
 }
 
 /*
- * Which offered node the member takes; -1: none. Its own slot's node if it is there. On the
- * nomination's own call (that one node alone) nothing moves: the full list follows in the same
- * scheduling cycle. Else the slot moves to where the scheduler would let the member go; a whole
- * list without any such node is evidence that it may go nowhere else.
+ * The index of the offered node that the member takes; -1: none. This is its slot's node if
+ * offered. In a call with the nominated node alone nothing moves: the full list follows in the same
+ * scheduling cycle. Otherwise the slot moves to an offered node.
  */
 static int member_on_offer(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                            bool own_call)
@@ -222,7 +221,7 @@ static int member_on_offer(struct gang_core *core, struct pod *pod, const struct
     return at >= 0 ? at : swap_slot(core, pod, true);
 }
 
-/* The member can have its place given up and the needed set be complete all the same. */
+/* The needed set stays complete without the member's slot. */
 static bool is_extra(const struct gang_core *core, const struct gang *gang, const struct pod *pod)
 {
     gang_count(core, gang);
@@ -230,9 +229,10 @@ static bool is_extra(const struct gang_core *core, const struct gang *gang, cons
     return unit_lacks(gang->root, STAGE_PLANNED) <= 0;
 }
 
-/* The scheduler refuses the member its node; with a whole list, every node that is not offered. */
-static void believe(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
-                    bool whole)
+/* kube-scheduler refuses the member's planned node; if the list is complete, every node that it
+ * lacks. */
+static void note_infeasible(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
+                            bool whole)
 {
     struct gang *gang = pod->gang;
     const struct node *node = pod->slot->node;
@@ -241,7 +241,7 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
         slot_release(core, pod->slot, REASON_SLOT_MOVED);
     else
         plan_drop(core, gang, REASON_SLOT_MOVED);
-    /* After the release: what it freed is no news about the nodes not offered here. */
+    /* After the release, which must not count as a change of the nodes that were not offered. */
     if (whole)
         infeasible_nodes_add(core, gang, pod->signature, ev->names, ev->n_names, node);
     else
@@ -251,13 +251,13 @@ static void believe(struct gang_core *core, struct pod *pod, const struct gang_e
 }
 
 /*
- * Its place is not on offer. A sample says nothing about that, but for the node that the pod is
- * nominated to: kube-scheduler tries it first, alone, and asks us about others only if it was
- * refused (by its own filters, unless we declined it ourselves just before). So a member is
- * nominated to its place, once, and the next sample is evidence about that one node.
+ * The planned node is not offered. A sample does not show why, except for the nominated node:
+ * kube-scheduler tries that node first, alone, and filters others only if it was refused (by its
+ * own plugins, unless muster declined it just before). So a member is nominated to its planned node
+ * once, and the next sample shows whether that node is infeasible.
  *
- * Neither does any list say anything about a node that has just become free, where kube-scheduler
- * may not have heard of it: what it does because of a nomination it does after that.
+ * kube-scheduler may not yet have seen that a node became free, so its list does not count for such
+ * a node. What it does after a nomination it does with a newer state.
  */
 static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated, bool declined)
@@ -265,24 +265,25 @@ static void not_offered(struct gang_core *core, struct pod *pod, const struct ga
     struct slot *slot = pod->slot;
     bool whole = !is_sample(core, ev);
     bool refused = whole || (!declined && str_eq(nominated, slot->node->name));
-    bool heard = slot->steered || !node_just_freed(core, slot->node);
-    if (refused && heard) {
-        believe(core, pod, ev, whole);
+    bool seen_free = slot->steered || !node_just_freed(core, slot->node);
+    if (refused && seen_free) {
+        note_infeasible(core, pod, ev, whole);
     } else if (!slot->steered) {
         slot_steer(slot);
         nominate(core, pod, slot->node);
     }
 }
 
-/* The pod may have taken the last room there itself: it is on its way, or nominated, which
- * kube-scheduler counts like a pod. */
+/* The pod itself may use the last room on the node: kube-scheduler counts assumed and nominated
+ * pods. */
 static bool may_fill(const struct pod *pod, const struct node *node)
 {
     return pod->held || pod->sent || str_eq(pod->nominated, node->name);
 }
 
-/* What a whole list says of the places of its siblings too, for the express lane. */
-static void vouch(struct gang_core *core, const struct pod *pod, const struct gang_event *ev)
+/* For the express lane: notes which siblings' planned nodes a complete list offers too. */
+static void note_offered_slots(struct gang_core *core, const struct pod *pod,
+                               const struct gang_event *ev)
 {
     if (!core->config.express || is_sample(core, ev))
         return;
@@ -302,7 +303,7 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
 {
     bool own_call = ev->n_names == 1 && str_eq(ev->names[0], nominated);
     if (!own_call)
-        vouch(core, pod, ev);
+        note_offered_slots(core, pod, ev);
     int at = member_on_offer(core, pod, ev, own_call);
     const struct node *tried = nominated ? node_by_name(core, nominated) : NULL;
     bool declined = tried && pod->declined == tried->id + 1;
@@ -322,11 +323,11 @@ static void filter_slot(struct gang_core *core, struct pod *pod, const struct ga
         not_offered(core, pod, ev, nominated, declined);
 }
 
-/* ---- pods that are judged by the reservations alone ---- */
+/* ---- pods without a slot: reservations alone decide ---- */
 
-/* Why reservations, or what is kept, leave no room for the pod there; NULL: there is room. */
-static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
-                               const struct node *node, const struct reach *reach)
+/* Why reservations or the earmark leave no room for the pod on the node; NULL: there is room. */
+static const char *reservation_refusal(struct gang_core *core, const struct pod *pod,
+                                       const struct node *node, const struct reach *reach)
 {
     if (!node || (!node->n_slots && !reach->respects_earmark))
         return NULL;
@@ -337,7 +338,7 @@ static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
     reserved.respects_earmark = false;
     if (slot || !node_takes(node, pod->signature, 0, &reserved)) {
         if (!node->n_slots)
-            return NULL; /* the scheduler knows better what is assigned there */
+            return NULL; /* full of assigned pods, which kube-scheduler counts itself */
         if (!slot)
             slot = CONTAINER_OF(node->slots.next, struct slot, in_node);
         return reason_call(core, REASON_RESERVED, slot->gang, pod->facts, NULL);
@@ -345,9 +346,9 @@ static const char *kept_out_by(struct gang_core *core, const struct pod *pod,
     return reason_call(core, REASON_EARMARKED, core->earmark_gang, pod->facts, NULL);
 }
 
-/* The offered nodes where the pod has room. Its nomination is where kube-scheduler has made room
- * for it: slots of a lower priority are no reason to refuse that. */
-static void judge_nodes(struct gang_core *core, const struct pod *pod, const struct gang_event *ev,
+/* Finds the offered nodes with room for the pod. On its nominated node kube-scheduler has made room
+ * for it: slots of a lower priority are no reason to refuse that node. */
+static void check_nodes(struct gang_core *core, const struct pod *pod, const struct gang_event *ev,
                         const struct reach *reach, struct gang_filter_reply *r)
 {
     uint32_t *passed = fx_alloc(core, (ev->n_names + 1) * sizeof *passed);
@@ -357,8 +358,8 @@ static void judge_nodes(struct gang_core *core, const struct pod *pod, const str
     *r = (struct gang_filter_reply){.passed = passed, .refused = refused};
     for (size_t i = 0; i < ev->n_names; i++) {
         bool there = str_eq(ev->names[i], pod->facts->nominated);
-        const char *why =
-            kept_out_by(core, pod, node_by_name(core, ev->names[i]), there ? &nominated : reach);
+        const char *why = reservation_refusal(core, pod, node_by_name(core, ev->names[i]),
+                                              there ? &nominated : reach);
         if (why)
             refused[r->n_refused++] = (struct gang_filter_refusal){(uint32_t)i, why};
         else
@@ -374,37 +375,37 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
         filter_result_offered(core, pod, ev, NULL, ev->n_names);
         return;
     }
-    struct gang_filter_reply judged;
-    judge_nodes(core, pod, ev, &reach, &judged);
-    if (judged.n_passed == 0) { /* there is no room beside the slots: those below it move */
+    struct gang_filter_reply result;
+    check_nodes(core, pod, ev, &reach, &result);
+    if (result.n_passed == 0) { /* no room beside the slots: those of lower priority move */
         reach.displace = DISPLACE_LOWER;
-        judge_nodes(core, pod, ev, &reach, &judged);
+        check_nodes(core, pod, ev, &reach, &result);
     }
-    judged.id = ev->id;
-    *reply(core, ev) = judged;
-    if (judged.n_passed == 0) {
+    result.id = ev->id;
+    *reply(core, ev) = result;
+    if (result.n_passed == 0) {
         pod_refuse(core, pod);
         block_pod(core, pod);
     } else {
         unblock_pod(pod);
-        filter_result_offered(core, pod, ev, judged.passed, judged.n_passed);
+        filter_result_offered(core, pod, ev, result.passed, result.n_passed);
     }
 }
 
-/* A later member of a Placed gang. */
-static void filter_later(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
+/* An extra of a Placed gang. */
+static void filter_extra(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     if (!pod_at_maximum(core, pod)) {
         filter_ordinary(core, pod, ev);
         return;
     }
     reply_none(core, ev, pod, reason_call(core, REASON_ABOVE_MAXIMUM, pod->gang, pod->facts, NULL));
-    gang_capped(pod->gang, true); /* reconcile.c sees to it that it is woken */
+    gang_capped(pod->gang, true); /* reconcile.c wakes it when the maximum allows */
 }
 
-/* ---- filter ---- */
+/* ---- the verb filter ---- */
 
-/* The pod the call is about, learnt from the call if need be; NULL when it was answered. */
+/* The pod of the call, added from the call if it is new; NULL: the call is answered. */
 static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
 {
     struct gang_pod_facts *facts = ev->pod;
@@ -415,16 +416,18 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
-        if (other) { /* an error: the scheduler tries again by itself, nothing else would wake it */
+        if (other) { /* an error makes kube-scheduler retry; a refusal would leave the pod
+                        unschedulable */
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
         }
-        struct pod *learnt = pod_learn(core, STEAL(ev->pod));
-        if (!learnt)
+        struct pod *added = pod_learn(core, STEAL(ev->pod));
+        if (!added)
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, NULL, NULL));
-        return learnt;
+        return added;
     }
-    /* One of us is ahead of the other; what waits for its PodGroup there may have it here. */
+    /* muster and kube-scheduler see different versions. A pod that awaits its PodGroup in the call
+     * may have it here. */
     if (!gang_ref_equal(&facts->group, &pod->facts->group) && !facts->awaits_group) {
         reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
         return NULL;
@@ -433,18 +436,18 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
 }
 
 /*
- * kube-scheduler has not heard yet that the pod is bound, or about to be: it is sent to that very
- * node, where its bind call finds what it asks for. A refusal would be written on the pod as its
- * condition, after it was bound.
+ * kube-scheduler has not seen yet that the pod is bound, or its Binding sent: filter lets it
+ * through to that node, where the bind call succeeds. A refusal would be written into the condition
+ * of a bound pod.
  */
 static void filter_bound(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     int at = pod->node ? index_of(ev, pod->node->name) : -1;
     if (at >= 0) {
-        if (pod->charge == CHARGE_BINDING) /* else its charge says all */
+        if (pod->charge == CHARGE_BINDING) /* an assigned pod needs no filter result */
             filter_result_one(core, pod, pod->node);
         reply_one(core, ev, (uint32_t)at);
-    } else if (pod->charge == CHARGE_BINDING) { /* it may still be refused: it is asked for again */
+    } else if (pod->charge == CHARGE_BINDING) { /* may still be refused: kube-scheduler retries */
         reply_error(core, ev, reason_call(core, REASON_BIND_OPEN, pod->gang, pod->facts, NULL));
     } else {
         reply_none(core, ev, NULL,
@@ -458,20 +461,20 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
 {
     struct gang *gang = pod->gang;
     triggered(core, gang, TRIGGER_FILTERED);
-    if (pod->call) /* the scheduler tries it anew: it does not wait for the bind call any more */
+    if (pod->call) /* a new try: kube-scheduler no longer waits for the bind call */
         reply_bind(core, pod, reason_call(core, REASON_HOLD_SUPERSEDED, gang, pod->facts, NULL));
     bool placed = passes_singly(gang);
     if (placed && pod->slot && index_of(ev, pod->slot->node->name) < 0)
-        slot_release(core, pod->slot, REASON_SLOT_MOVED); /* it may go anywhere now */
+        slot_release(core, pod->slot, REASON_SLOT_MOVED); /* an extra may use any node */
     if (pod->slot)
         filter_slot(core, pod, ev, nominated);
     else if (placed)
-        filter_later(core, pod, ev);
+        filter_extra(core, pod, ev);
     else if (gang->n_slots || gang->state == GANG_COMMITTING) {
         cleanup_free char *text = xasprintf("gang %s/%s: above minimum, no room",
                                             gang->head->ref.ns, gang->head->ref.name);
         reply_none(core, ev, pod, text);
-    } else if (says_it_again(core, ev, pod)) {
+    } else if (may_repeat_message(core, ev, pod)) {
         reply_full(core, ev, pod);
     } else {
         reply_none(core, ev, pod, reason_for_pod(core, gang));
@@ -479,7 +482,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     }
 }
 
-/* Of two views of a pod the call's says where it is nominated. */
+/* The node the pod is nominated to; the pod in the call is newer than the facts. */
 static const char *nominated_in(const struct pod *pod, const struct gang_event *ev)
 {
     return ev->pod ? ev->pod->nominated : pod->facts->nominated;

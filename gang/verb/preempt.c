@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * preempt.c - the verb preempt: where a preemption may go on.
+ * preempt.c - the verb preempt: on which nodes a preemption may proceed.
  */
 #include "gang/verb/verbs.h"
 
@@ -8,10 +8,10 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 
-/* Whether a preemption there would free room for the pod: not where it would be a gang's. Members
- * on their way are pods to kube-scheduler, which it may take for victims. */
-static bool may_preempt(const struct gang_core *core, const struct node *node,
-                        const struct gang_pod_facts *facts)
+/* Whether a preemption on the node would free room for the pod: not if the room would go to a gang.
+ * kube-scheduler may also choose members that it has assumed as victims. */
+static bool frees_room(const struct gang_core *core, const struct node *node,
+                       const struct gang_pod_facts *facts)
 {
     const struct reach lower = {.displace = DISPLACE_LOWER, .priority = facts->priority};
     bool respects_earmark = core->earmark_gang && facts->priority <= core->earmark_gang->priority;
@@ -25,9 +25,9 @@ static bool may_preempt(const struct gang_core *core, const struct node *node,
 }
 
 /*
- * A member's preemption would evict pods for one member, whatever the others need: none. For others
- * every candidate but those where what is freed is not the preemptor's to take. What kube-scheduler
- * nominates it to from now on is its own word, even where we have nominated it to the same node.
+ * A member gets no candidate: its preemption would evict pods for one member without regard to the
+ * others. Other pods get all candidates whose freed room they may use. A nomination that follows is
+ * kube-scheduler's own, even if muster has nominated the pod to the same node.
  */
 void answer_preempt(struct gang_core *core, const struct gang_event *ev)
 {
@@ -36,7 +36,7 @@ void answer_preempt(struct gang_core *core, const struct gang_event *ev)
     size_t n = 0;
     bool member = ev->pod->group.api_group || pod_unlinked(ev->pod);
     for (size_t i = 0; i < ev->n_names && !member && core->synced && !core->stopping; i++)
-        if (may_preempt(core, node_by_name(core, ev->names[i]), ev->pod))
+        if (frees_room(core, node_by_name(core, ev->names[i]), ev->pod))
             kept[n++] = (uint32_t)i;
     struct pod *pod = n ? pod_by_uid(core, ev->pod->uid) : NULL;
     if (pod) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prioritize.c - the verb prioritize: full nodes first.
+ * prioritize.c - the verb prioritize: scores full nodes higher.
  */
 #include "gang/verb/verbs.h"
 
@@ -9,7 +9,8 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 
-/* 10 for the fullest node, measured in what is scarce for the pod. */
+/* By use of the pod's device: 10 if all are in use. Without a device: 10 on nodes without devices.
+ */
 static uint8_t score(const struct node *node, const struct signature *signature)
 {
     if (!node)
