@@ -2,9 +2,9 @@
 /*
  * log.h - one line per fact, on stderr, as text or JSON.
  *
- *     log_info("gang placed", "gang", "ml/ddp", "members", log_int(8), NULL);
- *     text: I1120 21:39:11.123456 gang placed gang="ml/ddp" members="8"
- *     json: {"ts":1.7e9,"level":"info","msg":"gang placed","gang":"ml/ddp","members":"8"}
+ *     log_info("gang scheduled", "gang", "ml/ddp", "members", log_int(8), NULL);
+ *     text: I1120 21:39:11.123456 gang scheduled gang="ml/ddp" members="8"
+ *     json: {"ts":1.7e9,"level":"info","msg":"gang scheduled","gang":"ml/ddp","members":"8"}
  *
  * A message is followed by pairs of strings and a closing NULL. Values are escaped: what comes from
  * outside cannot forge a line. Only server/ and k8s/ log; gang/ returns reasons. Safe from every

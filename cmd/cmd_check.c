@@ -27,7 +27,7 @@ int cmd_check(int argc, char **argv)
     bool bad = !config;
     fputs(buf_str(&mistakes), stdout);
     if (config && !scheduler_config)
-        scheduler_config = config->scheduler_config;
+        scheduler_config = config->kube_scheduler_config;
     if (scheduler_config && !config) {
         printf("%s: not looked at: mend the settings first\n", scheduler_config);
     } else if (scheduler_config) {

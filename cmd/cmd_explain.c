@@ -67,13 +67,13 @@ static void put_more_nodes(const json_t *gang, struct buf *out)
     int64_t n = reply_number(more, "nodes");
     if (more)
         buf_printf(out, "would fit:  with %" PRId64 " more node%s like %s\n", n, n == 1 ? "" : "s",
-                   reply_text(more, "like"));
+                   reply_text(more, "likeNode"));
 }
 
 static void put_head(const json_t *gang, struct buf *out)
 {
     const json_t *reason = json_object_get(gang, "reason");
-    const char *text = bare(gang, reply_text(reason, "text")), *help = reply_text(gang, "help");
+    const char *text = bare(gang, reply_text(reason, "text")), *help = reply_text(gang, "hint");
     const char *root = reply_text(gang, "root");
     buf_printf(out, "%s/%s is %s", reply_text(gang, "namespace"), reply_text(gang, "name"),
                reply_text(gang, "state"));
@@ -83,7 +83,7 @@ static void put_head(const json_t *gang, struct buf *out)
     if (*help)
         buf_printf(out, "would help: %s\n", help);
     put_more_nodes(gang, out);
-    if (!json_is_true(json_object_get(gang, "known")))
+    if (!json_is_true(json_object_get(gang, "podGroupExists")))
         buf_puts(out, "there is no PodGroup object of this name\n");
     if (!str_eq(root, reply_text(gang, "name")))
         buf_printf(out, "placed together with %s/%s\n", reply_text(gang, "namespace"), root);
@@ -105,8 +105,8 @@ static void put_ago(struct buf *out, const char *before, const json_t *gang, con
 static void put_times(const json_t *gang, struct buf *out)
 {
     put_ago(out, "in state    for ", gang, "since", "");
-    put_ago(out, "; waits for ", gang, "waits", "");
-    put_ago(out, "; places last looked for ", gang, "tried", " ago");
+    put_ago(out, "; waits for ", gang, "waitingSince", "");
+    put_ago(out, "; places last looked for ", gang, "lastPlanned", " ago");
     buf_putc(out, '\n');
     if (reply_number(gang, "attempts")) {
         buf_printf(out, "attempt     %" PRId64, reply_number(gang, "attempts"));
@@ -125,10 +125,10 @@ static void put_times(const json_t *gang, struct buf *out)
 
 static void put_kept(const json_t *gang, struct buf *out)
 {
-    const json_t *keeper = json_object_get(gang, "capacityKeptFor");
-    if (json_is_true(json_object_get(gang, "keptForIt")))
+    const json_t *keeper = json_object_get(gang, "earmarkedFor");
+    if (json_is_true(json_object_get(gang, "hasEarmark")))
         buf_puts(out, "capacity    is kept for it: it has waited longer than others\n");
-    else if (json_is_true(json_object_get(gang, "keptFromIt")))
+    else if (json_is_true(json_object_get(gang, "respectsEarmark")))
         buf_printf(out, "capacity    is kept for gang %s/%s, which has waited longer\n",
                    reply_text(keeper, "namespace"), reply_text(keeper, "name"));
 }
@@ -143,16 +143,16 @@ static void put_refusals(const json_t *gang, struct buf *out)
     buf_putc(out, '\n');
 }
 
-/* Only what says something: that the lane is open, or what the model check has found. */
+/* Only what says something: that the lane is open, or what the predicate parity check has found. */
 static void put_express(const json_t *gang, struct buf *out)
 {
-    const json_t *express = json_object_get(gang, "express");
+    const json_t *express = json_object_get(gang, "expressLane");
     int64_t mismatches = json_integer_value(json_object_get(express, "mismatches"));
-    const char *doubt = reply_text(express, "doubt");
-    if (json_is_true(json_object_get(express, "on")))
+    const char *doubt = reply_text(express, "reason");
+    if (json_is_true(json_object_get(express, "open")))
         buf_printf(out, "express     %s\n", *doubt ? doubt : "one member at bind is enough");
     if (mismatches > 0)
-        buf_printf(out, "model check %" PRId64 " difference%s%s; the first: %s\n", mismatches,
+        buf_printf(out, "predicates  %" PRId64 " difference%s%s; the first: %s\n", mismatches,
                    mismatches == 1 ? "" : "s",
                    json_is_true(json_object_get(express, "closed")) ? ", the lane is closed" : "",
                    reply_text(express, "firstMismatch"));
@@ -161,10 +161,10 @@ static void put_express(const json_t *gang, struct buf *out)
 static void put_order(const json_t *gang, struct buf *out)
 {
     int64_t priority = reply_number(gang, "priority"), own = reply_number(gang, "groupPriority");
-    if (!reply_number(gang, "place"))
+    if (!reply_number(gang, "position"))
         return;
     buf_printf(out, "in order    %" PRId64 " of %" PRId64 " that wait, priority %" PRId64,
-               reply_number(gang, "place"), reply_number(gang, "inOrder"), priority);
+               reply_number(gang, "position"), reply_number(gang, "queueLength"), priority);
     if (own != priority)
         buf_printf(out, ", %" PRId64 " inside its namespace", own);
     buf_putc(out, '\n');
@@ -236,12 +236,12 @@ static void put_minimums(const json_t *gang, struct buf *out)
 /* "nvidia.com/gpu: 8 each, 24 free, 8 on one node" */
 static void add_short(struct table *t, const json_t *shape)
 {
-    const json_t *s = json_object_get(shape, "short");
+    const json_t *s = json_object_get(shape, "shortage");
     const char *resource = reply_text(s, "resource");
     cleanup_buf struct buf b = BUF_INIT;
     if (s) {
         buf_printf(&b, "%s: ", resource);
-        format_amount(&b, resource, reply_number(s, "each"));
+        format_amount(&b, resource, reply_number(s, "perMember"));
         buf_puts(&b, " each, ");
         format_amount(&b, resource, reply_number(s, "free"));
         buf_puts(&b, " free, ");
@@ -257,8 +257,8 @@ static void add_kept_off(struct table *t, const json_t *shape)
     static const struct {
         const char *key, *what;
     } causes[] = {
-        {"refused", "refused by kube-scheduler"}, {"between", "anti-affinity or spread"},
-        {"kept", "kept for another gang"},        {"ports", "host ports taken"},
+        {"refused", "refused by kube-scheduler"}, {"interPod", "anti-affinity or spread"},
+        {"earmarked", "kept for another gang"},   {"ports", "host ports taken"},
         {"volumes", "out of reach of a volume"},
     };
     cleanup_buf struct buf b = BUF_INIT;
@@ -279,16 +279,16 @@ static void put_waiting(const json_t *gang, struct buf *out)
     json_t *s;
     bool partly = false;
     begin(&t, heads, ARRAY_SIZE(heads));
-    json_array_foreach(json_object_get(gang, "waiting"), i, s)
+    json_array_foreach(json_object_get(gang, "signatures"), i, s)
     {
-        partly |= json_is_true(json_object_get(s, "partly"));
-        int64_t fit = reply_number(s, "fit"), pods = reply_number(s, "pods");
+        partly |= json_is_true(json_object_get(s, "partial"));
+        int64_t fit = reply_number(s, "fitNow"), pods = reply_number(s, "pods");
         add_number(&t, s, "pods");
         table_add(&t, reply_text(s, "example"));
         add_number(&t, s, "nodes");
-        add_number(&t, s, "passing");
-        add_number(&t, s, "able");
-        add_number(&t, s, "room");
+        add_number(&t, s, "passRules");
+        add_number(&t, s, "largeEnough");
+        add_number(&t, s, "withRoom");
         table_addf(&t, "%" PRId64, fit < pods ? fit : pods);
         add_short(&t, s);
         add_kept_off(&t, s);
@@ -319,7 +319,7 @@ static void put_holders(const json_t *gang, struct buf *out)
             add_amount(&t, resource, reply_number(h, "reserved"));
         else
             table_add(&t, "");
-        table_add(&t, json_is_true(json_object_get(h, "enough")) ? "the gang fits" : "");
+        table_add(&t, json_is_true(json_object_get(h, "gangFitsWithout")) ? "the gang fits" : "");
     }
     if (reply_number(holders, "others")) {
         add_amount(&t, resource, reply_number(holders, "othersAmount"));
@@ -329,7 +329,7 @@ static void put_holders(const json_t *gang, struct buf *out)
         table_add(&t, "");
     }
     end(&t, out, title);
-    if (json_is_true(json_object_get(holders, "partly")))
+    if (json_is_true(json_object_get(holders, "partial")))
         buf_puts(out, "… counted on some of these nodes only: there are too many pods\n");
 }
 

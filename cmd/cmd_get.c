@@ -66,7 +66,7 @@ static void gang_row(const json_t *gang, bool wide, struct table *t)
     table_addf(t, "%" PRId64, reply_number(gang, "planned"));
     table_addf(t, "%" PRId64, reply_number(gang, "held"));
     table_addf(t, "%" PRId64, reply_number(gang, "priority"));
-    table_add(t, reply_text(gang, "group"));
+    table_add(t, reply_text(gang, "apiGroup"));
     table_add(t, reply_text(reason, "text"));
 }
 
@@ -101,7 +101,7 @@ static void events_table(const json_t *reply, bool wide, struct table *t)
         if (!wide)
             continue;
         table_add(t, reply_text(e, "time"));
-        table_add(t, reply_text(e, "group"));
+        table_add(t, reply_text(e, "apiGroup"));
     }
 }
 

@@ -66,9 +66,9 @@ static void print_text(const struct replay *r)
         printf(" (replayed by %s)", MUSTER_VERSION);
     printf("\n%" PRIu64 " steps, %" PRIu64 " events, %" PRIu64 " decisions\n", r->steps, r->events,
            r->effects);
-    printf("gangs placed %" PRIu64 ", bindings %" PRIu64 "; at the end %zu nodes, %zu pods, %zu "
+    printf("gangs scheduled %" PRIu64 ", bindings %" PRIu64 "; at the end %zu nodes, %zu pods, %zu "
            "PodGroups\n",
-           r->placed, r->bindings, s->nodes, s->pods, s->groups);
+           r->scheduled, r->bindings, s->nodes, s->pods, s->groups);
     if (r->differs) {
         print_difference(r);
         return;
@@ -86,11 +86,12 @@ static void print_text(const struct replay *r)
 
 static void print_json(const struct replay *r)
 {
-    json_t *j = json_pack("{s:b, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:s?, s:b}", "same",
-                          !r->differs, "version", r->version, "at", r->at, "seconds", seconds(r),
-                          "steps", (json_int_t)r->steps, "events", (json_int_t)r->events,
-                          "decisions", (json_int_t)r->effects, "placed", (json_int_t)r->placed,
-                          "bindings", (json_int_t)r->bindings, "end", r->end, "cut", r->cut);
+    json_t *j =
+        json_pack("{s:b, s:s, s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:s?, s:b}", "same", !r->differs,
+                  "version", r->version, "at", r->at, "seconds", seconds(r), "steps",
+                  (json_int_t)r->steps, "events", (json_int_t)r->events, "decisions",
+                  (json_int_t)r->effects, "scheduled", (json_int_t)r->scheduled, "bindings",
+                  (json_int_t)r->bindings, "end", r->end, "cut", r->cut);
     if (r->differs)
         json_object_set_new(j, "difference",
                             json_pack("{s:I, s:I, s:I, s:o?, s:o?}", "step", (json_int_t)r->steps,

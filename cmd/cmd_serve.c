@@ -184,10 +184,10 @@ static int open_recorder(struct server *s, struct err *err)
 /* What kube-scheduler's own configuration says; with express, what is in its way is an error. */
 static int read_scheduler_config(struct config *c, struct err *err)
 {
-    if (!c->scheduler_config)
+    if (!c->kube_scheduler_config)
         return 0;
     struct scheduler_config_report report;
-    scheduler_config_check(c->scheduler_config, c, &report);
+    scheduler_config_check(c->kube_scheduler_config, c, &report);
     c->rules_off = report.rules_off;
     c->whole_lists = report.whole_lists;
     cleanup_free char *text = buf_steal(&report.text);
@@ -196,7 +196,7 @@ static int read_scheduler_config(struct config *c, struct err *err)
         return 0;
     char *first = text + report.error_at;
     first[strcspn(first, "\n")] = '\0';
-    if (c->express)
+    if (c->express_lane)
         return err_set(err, ERR_INVALID, "%s%s", first,
                        report.errors > 1 ? " (and more: \"muster check\" says all of it)" : "");
     log_warning("kube-scheduler's configuration would break gangs: \"muster check\" says all of it",
@@ -211,7 +211,7 @@ static int start(struct server *s, struct err *err)
     if (fit_file_limit(s->config, err) < 0)
         return -1;
     /* The built-in cluster has no objects but those of its file. */
-    if (s->config->make_pod_groups && !s->scenario)
+    if (s->config->create_pod_groups && !s->scenario)
         s->rules = podgroup_rules_new(s->config);
     s->loop = loop_new(s->config, &s->metrics, err);
     if (!s->loop || loop_watch_signals(s->loop, err) < 0)

@@ -24,13 +24,13 @@ struct workload_rules *podgroup_rules_new(const struct config *c)
 {
     struct workload_rules *rules = xcalloc(1, sizeof *rules);
     *rules = (struct workload_rules){
-        .on = c->make_pod_groups,
+        .on = c->create_pod_groups,
         .schedulers = c->pod_group_schedulers.items,
         .n_schedulers = c->pod_group_schedulers.n,
         .namespaces = c->pod_group_namespaces.items,
         .n_namespaces = c->pod_group_namespaces.n,
-        .except_namespaces = c->pod_group_except_namespaces.items,
-        .n_except_namespaces = c->pod_group_except_namespaces.n,
+        .excluded_namespaces = c->pod_group_excluded_namespaces.items,
+        .n_excluded_namespaces = c->pod_group_excluded_namespaces.n,
         .home = home_of(c),
         .customs = xcalloc(c->workloads.n, sizeof *rules->customs),
         .n_customs = c->workloads.n,

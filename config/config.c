@@ -40,10 +40,10 @@ static void check_combinations(struct config_loading *l)
                        "%g, or raise httpTimeoutSeconds and kube-scheduler's httpTimeout",
                        (double)c->hold / 1e6, (double)c->http_timeout / 1e6,
                        (double)(c->http_timeout - HOLD_MARGIN) / 1e6);
-    if (c->express && !c->scheduler_config)
+    if (c->express_lane && !c->kube_scheduler_config)
         config_mistake(
-            l, where_of(l, AT(express)),
-            "express: needs schedulerConfig, to see that kube-scheduler has no rules that "
+            l, where_of(l, AT(express_lane)),
+            "expressLane: needs kubeSchedulerConfig, to see that kube-scheduler has no rules that "
             "muster does not know: write the path of its configuration file");
     if (c->backoff > c->max_backoff)
         config_mistake(l, where_of_two(l, AT(backoff), AT(max_backoff)),
@@ -59,13 +59,14 @@ static void check_combinations(struct config_loading *l)
         config_mistake(l, where_of_two(l, AT(ops_listen), AT(listen)),
                        "opsListen: %s is the address of listen: write another port", c->ops_listen);
     const struct config_list *in = &c->pod_group_namespaces,
-                             *except = &c->pod_group_except_namespaces;
+                             *except = &c->pod_group_excluded_namespaces;
     for (size_t i = 0; i < in->n; i++)
         for (size_t j = 0; j < except->n; j++)
             if (str_eq(in->items[i], except->items[j]))
                 config_mistake(
-                    l, where_of_two(l, AT(pod_group_namespaces), AT(pod_group_except_namespaces)),
-                    "podGroupNamespaces: %s is in podGroupExceptNamespaces too: remove it from one "
+                    l, where_of_two(l, AT(pod_group_namespaces), AT(pod_group_excluded_namespaces)),
+                    "podGroupNamespaces: %s is in podGroupExcludedNamespaces too: remove it from "
+                    "one "
                     "of the two",
                     in->items[i]);
 }
@@ -88,9 +89,9 @@ void config_remarks(const struct config *c, struct buf *out)
         {c->below_minimum == CONFIG_REQUEUE,
          "belowMinimum: requeue: the replacement of a lost member waits until its gang can have "
          "its whole minimum again"},
-        {c->express,
-         "express: members that kube-scheduler did not bring to bind have no event Scheduled, and "
-         "a pod that it had just let through elsewhere may be sent back once"},
+        {c->express_lane, "expressLane: members that kube-scheduler did not bring to bind have no "
+                          "event Scheduled, and "
+                          "a pod that it had just let through elsewhere may be sent back once"},
     };
     for (size_t i = 0; i < ARRAY_SIZE(remarks); i++)
         if (remarks[i].applies)

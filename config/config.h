@@ -41,30 +41,31 @@ struct config {
     usec_t max_schedule_timeout; /* the most that a PodGroup may say */
     usec_t backoff;
     usec_t max_backoff;
-    usec_t text_refresh;
+    usec_t reason_refresh;
     usec_t request_timeout;
     usec_t starvation; /* a gang that waits so long has freed capacity kept for it; 0: never */
     bool strict_order; /* nothing goes ahead of a waiting gang that comes before it */
-    bool trust_group_priority; /* a PodGroup's priority may be above that of its pods */
-    int64_t on_failed_commit;  /* enum config_failed_commit */
-    int64_t below_minimum;     /* enum config_below_minimum */
-    int64_t steering;          /* enum config_steering */
-    bool express;              /* the first member at bind is enough */
-    char *scheduler_config;    /* the file that kube-scheduler runs with; NULL: not known */
-    unsigned rules_off;        /* no key: by that file, see scheduler_config.h */
-    bool whole_lists;          /* no key: by that file, lists of nodes are never samples */
+    bool trust_group_priority;   /* a PodGroup's priority may be above that of its pods */
+    int64_t on_failed_commit;    /* enum config_failed_commit */
+    int64_t below_minimum;       /* enum config_below_minimum */
+    int64_t steering;            /* enum config_steering */
+    bool express_lane;           /* the first member at bind is enough */
+    char *kube_scheduler_config; /* the file that kube-scheduler runs with; NULL: not known */
+    unsigned rules_off;          /* no key: by that file, see scheduler_config.h */
+    bool whole_lists;            /* no key: by that file, lists of nodes are never samples */
     int64_t max_holds;
-    int64_t together; /* refused pods that wait, for gangs to commit together; 0: never */
+    int64_t
+        commit_batch_threshold; /* refused pods that wait, for gangs to commit together; 0: never */
     int64_t max_body_mib;
     int64_t connection_limit;
     struct config_list scheduler_names; /* whose pods are ours; none: all */
     bool gates;                         /* gated members wait for a plan; else all are let go */
     bool gates_show;                    /* those that lack room are shown to an autoscaler */
     /* PodGroups for pods that have none. */
-    bool make_pod_groups;
+    bool create_pod_groups;
     struct config_list pod_group_schedulers; /* of pods that get one unasked */
     struct config_list pod_group_namespaces; /* none: all */
-    struct config_list pod_group_except_namespaces;
+    struct config_list pod_group_excluded_namespaces;
     int64_t pod_group_dialect;    /* index in config_dialects[] */
     struct config_list workloads; /* each for config_workload() */
 };

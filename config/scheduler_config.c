@@ -432,19 +432,19 @@ static void check_plugin_config(struct judge *j, const struct yaml_item *list)
             if (str_eq(name, plugin_rules[k].name))
                 rule = &plugin_rules[k];
         if (!rule)
-            finding(
-                j, IS_ERROR, entry,
-                "express: muster does not know what the arguments of %.100s mean: take them out, "
-                "or set express to false",
-                name ? name : "a plugin without a name");
+            finding(j, IS_ERROR, entry,
+                    "expressLane: muster does not know what the arguments of %.100s mean: take "
+                    "them out, "
+                    "or set expressLane to false",
+                    name ? name : "a plugin without a name");
         for (size_t k = 0; rule && k < ARRAY_SIZE(rule->fields) && rule->fields[k]; k++) {
             const struct yaml_item *at = get(get(entry, "args"), rule->fields[k]);
             if (at)
-                finding(
-                    j, IS_ERROR, at,
-                    "express: %s of %s is a rule about nodes that muster does not know: take it "
-                    "out, or set express to false",
-                    rule->fields[k], name);
+                finding(j, IS_ERROR, at,
+                        "expressLane: %s of %s is a rule about nodes that muster does not know: "
+                        "take it "
+                        "out, or set expressLane to false",
+                        rule->fields[k], name);
         }
     }
 }
@@ -456,11 +456,11 @@ static void check_plugins(struct judge *j, const struct yaml_item *plugins)
     for (size_t i = 0; i < entries(plugins); i += 2) {
         const struct yaml_item *key = yaml_item_real(plugins->items[i]);
         if (!is_known(harmless, text_of(key) ? text_of(key) : ""))
-            finding(
-                j, IS_ERROR, key,
-                "express: plugins.%.100s: a profile with plugins of its own may refuse nodes by "
-                "rules that muster does not know: take it out, or set express to false",
-                text_of(key) ? text_of(key) : "?");
+            finding(j, IS_ERROR, key,
+                    "expressLane: plugins.%.100s: a profile with plugins of its own may refuse "
+                    "nodes by "
+                    "rules that muster does not know: take it out, or set expressLane to false",
+                    text_of(key) ? text_of(key) : "?");
     }
 }
 
@@ -472,13 +472,15 @@ static void check_express(struct judge *j, const struct yaml_item *root)
     for (size_t i = 0; i < length(list); i++) {
         const struct yaml_item *e = item(list, i);
         if (!is_ours(j, e) && get_text(e, "filterVerb"))
-            finding(j, IS_ERROR, e,
-                    "express: another extender filters nodes by rules that muster does not know: "
-                    "take it out, or set express to false");
+            finding(
+                j, IS_ERROR, e,
+                "expressLane: another extender filters nodes by rules that muster does not know: "
+                "take it out, or set expressLane to false");
         if (is_ours(j, e) && length(get(e, "managedResources")) > 0)
-            finding(j, IS_ERROR, e,
-                    "express: with managedResources not every pod binds through muster: take it "
-                    "out, or set express to false");
+            finding(
+                j, IS_ERROR, e,
+                "expressLane: with managedResources not every pod binds through muster: take it "
+                "out, or set expressLane to false");
     }
     for (size_t i = 0; i < length(profiles); i++) {
         const struct yaml_item *profile = item(profiles, i);
@@ -523,7 +525,7 @@ static void check_document(struct judge *j, const struct yaml_item *root)
                 version ? version : "missing");
     check_extenders(j, root, get(root, "extenders"));
     check_profiles(j, get(root, "profiles"));
-    if (j->config->express)
+    if (j->config->express_lane)
         check_express(j, root);
     j->report->rules_off = find_rules_off(get(root, "profiles"));
     j->report->whole_lists = has_whole_lists(root);

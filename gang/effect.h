@@ -17,7 +17,7 @@
     X(WAITING, "Waiting", "enough members exist; no feasible plan now")                            \
     X(PLANNED, "Planned", "plan made, capacity reserved, members on their way to bind")            \
     X(COMMITTING, "Committing", "quorum at bind; bindings being written")                          \
-    X(SCHEDULED, "Placed", "quorum bound; later members pass one by one")                          \
+    X(SCHEDULED, "Scheduled", "quorum bound; later members pass one by one")                       \
     X(RECOVERING, "Recovering", "part of it is bound; the needed rest is started together")        \
     X(BACKED_OFF, "BackedOff", "the last attempt timed out or was refused")                        \
     X(DONE, "Done", "all members finished")
@@ -58,7 +58,7 @@ const char *gang_state_name(enum gang_state state);
     X(REJECTED_EARLY, "MemberRejectedEarly")                                                       \
     X(SCHEDULE_TIMEOUT, "ScheduleTimeout")                                                         \
     X(PLANNED, "Planned")                                                                          \
-    X(SCHEDULED, "Placed")                                                                         \
+    X(SCHEDULED, "Scheduled")                                                                      \
     X(NODE_NOT_OFFERED, "NodeNotOffered")                                                          \
     X(RESERVED, "Reserved")                                                                        \
     X(NO_ROOM, "NoRoom")                                                                           \
@@ -132,7 +132,7 @@ struct gang_status {
     bool ever_scheduled; /* the quorum has been bound at some time */
     int64_t min_member;  /* as written in the PodGroup */
     /* For a parent, the numbers below are sums over its children. */
-    int needed;  /* members that must be bound before the PodGroup is Placed */
+    int needed;  /* members that must be bound before the PodGroup is Scheduled */
     int members; /* linked pods that are neither Terminating nor Failed */
     int bound;   /* members with a node, finished ones included */
     int running, succeeded;

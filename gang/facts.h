@@ -205,9 +205,9 @@ struct gang_subgroup {
     int64_t part_size;
 };
 
-/* How a PodGroup treats members after it was Placed, see docs/design.md. */
+/* How a PodGroup treats members after it was Scheduled, see docs/design.md. */
 enum gang_match {
-    MATCH_ONCE,    /* once it was Placed, later members schedule one by one */
+    MATCH_ONCE,    /* once it was Scheduled, later members schedule one by one */
     MATCH_RUNNING, /* below its minimum, later members wait until it is complete again */
     MATCH_WAITING, /* later members form a gang of their own */
     MATCH_DEFAULT, /* the setting belowMinimum decides */
@@ -224,7 +224,7 @@ struct gang_group_facts {
     char *invalid;
     const char
         *min_field;       /* the field name of the minimum, for people; constant, NULL: minMember */
-    int64_t min_member;   /* for a parent: number of children that must be Placed */
+    int64_t min_member;   /* for a parent: number of children that must be Scheduled */
     int64_t max_member;   /* 0: no limit */
     int64_t min_children; /* subgroups that must have their minimum; -1: all */
     struct gang_subgroup *subgroups;

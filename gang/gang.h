@@ -39,21 +39,23 @@ struct gang_config {
     usec_t schedule_timeout_max; /* upper bound for a PodGroup's own timeout */
     usec_t backoff_initial; /* after a timed-out attempt; doubles up to backoff_max, with jitter */
     usec_t backoff_max;
-    usec_t text_refresh; /* shortest time between two texts for the same waiting pods */
-    size_t max_holds;    /* bind calls held at once, over all gangs */
-    int64_t plan_work;   /* per step, see plan_pass(); the rest is planned in the next step. Waking
-                            pods takes a part, see wake.c */
-    size_t together;     /* gangs commit together while this many refused pods wait; 0: never */
-    usec_t starvation;   /* a gang that waits this long gets freed capacity earmarked; 0: never */
-    bool strict_order;   /* no later work overtakes a waiting gang */
+    usec_t reason_refresh; /* shortest time between two texts for the same waiting pods */
+    size_t max_holds;      /* bind calls held at once, over all gangs */
+    int64_t plan_work; /* per step, see plan_pass(); the rest is planned in the next step. Waking
+                        pods takes a part, see wake.c */
+    size_t commit_batch_threshold; /* gangs commit together while this many refused pods wait; 0:
+                                      never */
+    usec_t starvation; /* a gang that waits this long gets freed capacity earmarked; 0: never */
+    bool strict_order; /* no later work overtakes a waiting gang */
     bool trust_group_priority;   /* a PodGroup's priority may exceed that of its pods */
     bool evict_on_failed_commit; /* else muster completes a failed commit elsewhere */
-    bool requeue_below_minimum; /* else later members of a Placed gang always schedule one by one */
+    bool requeue_below_minimum; /* else later members of a Scheduled gang always schedule one by one
+                                 */
     enum gang_steering steering;
     bool gates; /* members keep muster's gate until there is a plan; else muster lifts every gate */
     bool show_gated;   /* lift the gates of gangs that lack room, so that an autoscaler sees their
                           pods */
-    bool express;      /* commit on the first member at bind where muster's predicates are exact */
+    bool express_lane; /* commit on the first member at bind where muster's predicates are exact */
     int32_t rules_off; /* 1 << PREDICATE_X: kube-scheduler runs without that rule */
     bool whole_lists;  /* kube-scheduler checks all nodes (percentageOfNodesToScore 100) */
     const char *const *scheduler_names; /* whose pods muster schedules; n 0: all */
@@ -127,9 +129,9 @@ struct gang_view {
     int32_t priority;            /* compared between namespaces */
     int32_t own_priority;        /* the PodGroup's own, compared inside its namespace */
     const struct gang_ref *root; /* PodGroup it is placed with: itself, parent or bundle */
-    int place;                   /* position in the planning order, from 1; 0: it does not wait */
-    usec_t tried;                /* last planning attempt; 0: never */
-    usec_t waits;                /* start of its wait, over all attempts; 0: it does not wait */
+    int position;                /* position in the planning order, from 1; 0: it does not wait */
+    usec_t last_planned;         /* last planning attempt; 0: never */
+    usec_t waiting_since;        /* start of its wait, over all attempts; 0: it does not wait */
     int attempts;                /* attempts started so far */
     int held;                    /* members whose bind call is held */
     int planned;                 /* slots of the plan */
@@ -138,7 +140,7 @@ struct gang_member_view {
     const struct gang_pod_facts *facts;
     const char *node;  /* bound or being bound to; NULL: none */
     const char *slot;  /* node of its slot; NULL: no slot */
-    const char *state; /* Gated, Unscheduled, Overlooked (rejected early by kube-scheduler),
+    const char *state; /* Gated, Unscheduled, RejectedEarly (rejected early by kube-scheduler),
                           Assumed, Held, Binding, Assigned, Finished */
 };
 struct gang_node_view {
@@ -283,7 +285,7 @@ void gang_explained_done(struct gang_explained *explained);
 
 /* Counters run since gang_core_new(); gauges show the current state. */
 struct gang_stats {
-    uint64_t plans_made, plans_failed, plans_dropped, slots_moved;
+    uint64_t plans_made, plans_failed, plans_dropped, slots_displaced;
     uint64_t commits, bindings_ok, bindings_refused, bindings_unclear;
     uint64_t holds, hold_timeouts, attempts_timed_out, wakes;
     uint64_t rejected_early;            /* members that kube-scheduler rejected early */
@@ -291,7 +293,7 @@ struct gang_stats {
     uint64_t binds_not_passed;          /* bind calls for nodes that no filter result allows */
     uint64_t binds_unfit;               /* bind calls for nodes that the pod's own rules exclude */
     uint64_t bindings_express;          /* sent for members that had not come to bind */
-    uint64_t model_looks;               /* complete node lists compared with muster's predicates */
+    uint64_t predicate_checks;          /* complete node lists compared with muster's predicates */
     uint64_t mismatches[PREDICATE_MAX]; /* confirmed differences */
     uint64_t violations[GANG_INVARIANT_MAX]; /* failed checks of touched gangs */
     /* Triggers by the state that the gang was in, see gang/state_table.h */

@@ -5,7 +5,8 @@
  * One row per trigger: its name; then, for each state in the order of GANG_STATES, the states in
  * which the gang may be at the end of the step, one letter each:
  *
- *     A Assembling  W Waiting  P Planned  C Committing  L Placed  R Recovering  B BackedOff  D Done
+ *     A Assembling  W Waiting  P Planned  C Committing  S Scheduled  R Recovering  B BackedOff  D
+ * Done
  *
  * "" means that the trigger cannot occur in that state. The last column describes muster's action.
  * The core always derives the state from the facts (reconcile.c). The table lists the possible
@@ -19,33 +20,33 @@
 
 /* clang-format off */
 #define GANG_TRIGGERS(X) \
-    X(MEMBER_NEW, "member appears", "AWPLRD", "AWPLR", "AWPCLR", "CL", "LR", "CDLR", "AWPLRB", "AWPLRD", "The member counts. It completes the plan or fills an expected slot. Beyond the minimum it is an extra.") \
-    X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCLRWP", "AWPLRD", "ACLRWP", "APB", "AD", "muster frees its slot and answers its held call. Another member completes the plan, or muster drops the whole plan. A Placed gang keeps running.") \
-    X(MEMBER_ENDED, "member succeeded", "AWPLRD", "AWPLRD", "AWPCLRD", "CLRD", "LD", "CLRD", "APLRBD", "D", "The member counts as placed. Once all members have succeeded, the gang is Done.") \
-    X(MEMBER_BOUND, "member seen on a node", "AWPLR", "AWPLR", "AWPCLR", "ABCLRWP", "L", "CLR", "APLRB", "DL", "muster charges the member to its node, no matter who bound it. The other needed members start together.") \
-    X(MEMBER_CHANGED, "member gated, relabelled, resized, tried again or shown by the watch at last", "AWP", "AWP", "AWPC", "CLR", "LR", "CLR", "APB", "D", "muster counts the member again. If it loses its slot, muster completes or drops the plan.") \
-    X(GROUP_SET, "PodGroup created or edited", "AWPLRD", "AWP", "AWPC", "ABCLRWP", "ALRD", "ACLRD", "AWPB", "ADLR", "muster validates the PodGroup again: it either refuses the gang and names the field, or counts the members again.") \
-    X(GROUP_GONE, "PodGroup deleted", "AWPLR", "AWP", "AWP", "ACLR", "ALR", "ACLR", "AWPB", "AD", "muster plans nothing without the PodGroup. Bound members keep running.") \
-    X(FAMILY, "PodGroups join or leave the gang", "AWPCLRD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "AWPCLRD", "AWPCLRBD", "AWPCLRD", "The parent, children or bundle changed: muster drops the plan and counts all members again.") \
+    X(MEMBER_NEW, "member appears", "AWPSRD", "AWPSR", "AWPCSR", "CS", "SR", "CDSR", "AWPSRB", "AWPSRD", "The member counts. It completes the plan or fills an expected slot. Beyond the minimum it is an extra.") \
+    X(MEMBER_LOST, "member deleted, terminating or failed", "AWP", "AWP", "ACWP", "ABCSRWP", "AWPSRD", "ACSRWP", "APB", "AD", "muster frees its slot and answers its held call. Another member completes the plan, or muster drops the whole plan. A Scheduled gang keeps running.") \
+    X(MEMBER_ENDED, "member succeeded", "AWPSRD", "AWPSRD", "AWPCSRD", "CSRD", "SD", "CSRD", "APSRBD", "D", "The member counts as placed. Once all members have succeeded, the gang is Done.") \
+    X(MEMBER_BOUND, "member seen on a node", "AWPSR", "AWPSR", "AWPCSR", "ABCSRWP", "S", "CSR", "APSRB", "DS", "muster charges the member to its node, no matter who bound it. The other needed members start together.") \
+    X(MEMBER_CHANGED, "member gated, relabelled, resized, tried again or shown by the watch at last", "AWP", "AWP", "AWPC", "CSR", "SR", "CSR", "APB", "D", "muster counts the member again. If it loses its slot, muster completes or drops the plan.") \
+    X(GROUP_SET, "PodGroup created or edited", "AWPSRD", "AWP", "AWPC", "ABCSRWP", "ASRD", "ACSRD", "AWPB", "ADSR", "muster validates the PodGroup again: it either refuses the gang and names the field, or counts the members again.") \
+    X(GROUP_GONE, "PodGroup deleted", "AWPSR", "AWP", "AWP", "ACSR", "ASR", "ACSR", "AWPB", "AD", "muster plans nothing without the PodGroup. Bound members keep running.") \
+    X(FAMILY, "PodGroups join or leave the gang", "AWPCSRD", "AWPCSRD", "AWPCSRD", "AWPCSRBD", "AWPCSRD", "AWPCSRD", "AWPCSRBD", "AWPCSRD", "The parent, children or bundle changed: muster drops the plan and counts all members again.") \
     X(ROOM_MORE, "room grew somewhere", "AP", "WP", "AWP", "", "", "R", "PB", "", "muster plans the gang again when its turn comes.") \
-    X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "L", "R", "", "", "The slot moves to another node, or muster completes or drops the plan.") \
-    X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "L", "R", "B", "D", "With a plan, muster returns the node of the member's slot; without one, no node and the reason. Later members may use any node with room.") \
+    X(ROOM_LESS, "a planned node went, shrank or was taken", "", "", "AWP", "C", "S", "R", "", "", "The slot moves to another node, or muster completes or drops the plan.") \
+    X(FILTERED, "scheduler asks where a member may go", "A", "W", "AWP", "C", "S", "R", "B", "D", "With a plan, muster returns the node of the member's slot; without one, no node and the reason. Later members may use any node with room.") \
     X(REFUSED, "scheduler refuses every place of a member", "", "", "AWP", "C", "", "R", "", "", "muster avoids the refused nodes for a while. An extra gives up its slot; for a needed member, muster plans the gang elsewhere.") \
     X(REJECTED_EARLY, "scheduler refuses a member unasked", "", "", "AWP", "", "", "R", "", "", "The member counts as unavailable until kube-scheduler calls filter for it or a pause ends. muster plans the gang without it, or the gang waits.") \
-    X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "L", "CR", "B", "", "muster holds the call until the needed members are at bind, then binds them all. It refuses a member without a slot and gives the reason.") \
+    X(AT_BIND, "member is at bind", "A", "W", "CP", "C", "S", "CR", "B", "", "muster holds the call until the needed members are at bind, then binds them all. It refuses a member without a slot and gives the reason.") \
     X(CALL_LOST, "caller of a held bind went away", "", "", "P", "", "", "R", "", "", "The hold ends and the slot stays. kube-scheduler tries the member again.") \
-    X(BOUND_OK, "Binding succeeded", "A", "LPRW", "CLPR", "ABCLRWP", "L", "LR", "BLPR", "DL", "muster answers the call. Once the needed members are bound, the gang is Placed.") \
-    X(BOUND_REFUSED, "Binding refused for good", "AWP", "APRW", "APRW", "ABCRWP", "ALRWP", "AWPR", "ABPR", "AD", "muster frees the room. It completes the gang before all others, or undoes the commit (onFailedCommit).") \
-    X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "L", "R", "BR", "D", "The pod stays charged. muster reads the pod and sends the same Binding again.") \
+    X(BOUND_OK, "Binding succeeded", "A", "SPRW", "CSPR", "ABCSRWP", "S", "SR", "BSPR", "DS", "muster answers the call. Once the needed members are bound, the gang is Scheduled.") \
+    X(BOUND_REFUSED, "Binding refused for good", "AWP", "APRW", "APRW", "ABCRWP", "ASRWP", "AWPR", "ABPR", "AD", "muster frees the room. It completes the gang before all others, or undoes the commit (onFailedCommit).") \
+    X(BOUND_UNCLEAR, "Binding without a clear result", "A", "RW", "PR", "C", "S", "R", "BR", "D", "The pod stays charged. muster reads the pod and sends the same Binding again.") \
     X(EXPECTED_OVER, "missing members did not come in time", "A", "", "AP", "", "", "", "", "", "muster frees their slots and reports to the existing members how many are missing.") \
     X(HOLD_OVER, "oldest held bind must be answered", "", "", "AP", "", "", "R", "", "", "muster answers all held calls together. The plan stays, and kube-scheduler tries the members again.") \
     X(ATTEMPT_OVER, "scheduleTimeoutSeconds passed", "A", "B", "AB", "", "", "R", "", "", "muster releases all slots and the gang backs off. A Recovering gang keeps its state.") \
     X(BACKOFF_OVER, "backoff ended", "", "", "", "", "", "R", "AWP", "", "The next attempt starts.") \
-    X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "CP", "C", "L", "R", "BP", "D", "muster plans the gang again or updates its reason.") \
-    X(RESTART, "muster was started", "AWPLRD", "", "", "", "", "", "", "", "muster rebuilds its state from the API server: first the bound members, then the plans.")
+    X(LOOK_AGAIN, "a refusal lapsed, or a reason is old", "AP", "WP", "CP", "C", "S", "R", "BP", "D", "muster plans the gang again or updates its reason.") \
+    X(RESTART, "muster was started", "AWPSRD", "", "", "", "", "", "", "", "muster rebuilds its state from the API server: first the bound members, then the plans.")
 /* clang-format on */
 
-#define GANG_STATE_LETTERS "AWPCLRBD"
+#define GANG_STATE_LETTERS "AWPCSRBD"
 
 enum gang_trigger {
 #define X(id, ...) TRIGGER_##id,

@@ -373,7 +373,7 @@ static int read_state(const struct loader *l, const char *place, const json_t *j
         }
     return bad(l, place,
                "state \"%.40s\" is not known: write Assembling, Waiting, Planned, "
-               "Committing, Placed, Recovering, BackedOff or Done",
+               "Committing, Scheduled, Recovering, BackedOff or Done",
                text);
 }
 
@@ -466,7 +466,7 @@ static const struct config_time {
     {"maxScheduleTimeoutSeconds", offsetof(struct gang_config, schedule_timeout_max)},
     {"backoffSeconds", offsetof(struct gang_config, backoff_initial)},
     {"maxBackoffSeconds", offsetof(struct gang_config, backoff_max)},
-    {"textRefreshSeconds", offsetof(struct gang_config, text_refresh)},
+    {"reasonRefreshSeconds", offsetof(struct gang_config, reason_refresh)},
     {"starvationSeconds", offsetof(struct gang_config, starvation)},
 };
 
@@ -476,7 +476,7 @@ static const struct config_count {
     size_t offset;
 } config_counts[] = {
     {"maxHolds", 1, offsetof(struct gang_config, max_holds)},
-    {"commitTogether", 0, offsetof(struct gang_config, together)},
+    {"commitBatchThreshold", 0, offsetof(struct gang_config, commit_batch_threshold)},
 };
 
 /* One of two words; without words true or false. */
@@ -488,7 +488,7 @@ static const struct config_switch {
     {"trustPodGroupPriority", NULL, NULL, offsetof(struct gang_config, trust_group_priority)},
     {"onFailedCommit", "complete", "evict", offsetof(struct gang_config, evict_on_failed_commit)},
     {"belowMinimum", "leave", "requeue", offsetof(struct gang_config, requeue_below_minimum)},
-    {"express", NULL, NULL, offsetof(struct gang_config, express)},
+    {"expressLane", NULL, NULL, offsetof(struct gang_config, express_lane)},
     {"gates.enabled", NULL, NULL, offsetof(struct gang_config, gates)},
     {"gates.showToAutoscaler", NULL, NULL, offsetof(struct gang_config, show_gated)},
 };

@@ -18,7 +18,7 @@ struct gang_summary {
     char *text;
     bool seen;
     usec_t since;        /* first seen with enough members; -1: not yet */
-    usec_t placed;       /* first placed; -1: not yet */
+    usec_t scheduled;    /* first scheduled; -1: not yet */
     usec_t first, last;  /* of the bindings not printed yet */
     int fresh;           /* bindings not printed yet */
     struct map on_nodes; /* node -> int *, of these */
@@ -52,7 +52,7 @@ static void print_clock(usec_t clock)
            s % 60, ms % 1000);
 }
 
-/* "gang ml/a placed: 8 of 8 bound"; text may be "". */
+/* "gang ml/a scheduled: 8 of 8 bound"; text may be "". */
 static void line(struct simulation_report *t, usec_t clock, const char *object, const char *name,
                  const char *what, const char *text)
 {
@@ -114,7 +114,7 @@ static struct gang_summary *summary_of(struct simulation_report *t, const char *
         return g;
     g = xcalloc(1, sizeof *g);
     g->text = xstrdup("");
-    g->since = g->placed = -1;
+    g->since = g->scheduled = -1;
     map_set(&t->gangs, key, g);
     return g;
 }
@@ -231,7 +231,7 @@ static void tell_state(struct simulation_report *t, usec_t clock, const struct g
     static const char *const verbs[GANG_STATE_MAX] = {
         [GANG_ASSEMBLING] = "assembling", [GANG_WAITING] = "waits",
         [GANG_PLANNED] = "planned",       [GANG_COMMITTING] = "commits",
-        [GANG_SCHEDULED] = "placed",      [GANG_RECOVERING] = "recovers",
+        [GANG_SCHEDULED] = "scheduled",   [GANG_RECOVERING] = "recovers",
         [GANG_BACKED_OFF] = "backs off",  [GANG_DONE] = "done",
     };
     const struct gang_status *s = &v->status;
@@ -264,8 +264,8 @@ static void remember(struct gang_summary *g, const struct gang_status *s, usec_t
     g->text = xstrdup(s->text);
     if (g->since < 0 && s->state != GANG_ASSEMBLING)
         g->since = clock;
-    if (g->placed < 0 && s->state == GANG_SCHEDULED)
-        g->placed = clock;
+    if (g->scheduled < 0 && s->state == GANG_SCHEDULED)
+        g->scheduled = clock;
     g->seen = true;
 }
 
@@ -366,7 +366,7 @@ static usec_t waited(const struct gang_summary *g, usec_t clock)
 {
     if (g->since < 0)
         return 0;
-    return (g->placed < 0 ? clock : g->placed) - g->since;
+    return (g->scheduled < 0 ? clock : g->scheduled) - g->since;
 }
 
 static void measure(void *arg, const struct gang_view *v)

@@ -97,7 +97,7 @@ static bool is_our_namespace(const struct workload_rules *rules, const json_t *p
     const char *ns = read_text(pod, "metadata.namespace");
     ns = ns && *ns ? ns : "default";
     return (rules->n_namespaces == 0 || one_of(rules->namespaces, rules->n_namespaces, ns)) &&
-           !one_of(rules->except_namespaces, rules->n_except_namespaces, ns);
+           !one_of(rules->excluded_namespaces, rules->n_excluded_namespaces, ns);
 }
 
 /* Pods that are no workload's: the kubelet's own, and those that belong to a node each. */

@@ -44,8 +44,8 @@ struct workload_rules {
     size_t n_schedulers;
     char **namespaces; /* none named: all */
     size_t n_namespaces;
-    char **except_namespaces;
-    size_t n_except_namespaces;
+    char **excluded_namespaces;
+    size_t n_excluded_namespaces;
     char *home; /* the API group of PodGroups for pods that ask for no other: "scheduling.run.ai" */
     struct workload_custom *customs;
     size_t n_customs;
@@ -53,7 +53,7 @@ struct workload_rules {
 
 /* An annotation of a pod or of one of its owners: "true" asks for a PodGroup, whatever the
  * scheduler's name is, "false" refuses one. The recipe's word is understood on owners too. */
-#define WORKLOAD_ASK        "muster.dev/make-podgroup"
+#define WORKLOAD_ASK        "muster.dev/create-podgroup"
 #define WORKLOAD_ASK_RECIPE "scheduling.run.ai/gang-scheduling"
 /* Of a pod without an owner: the PodGroup's name. Of a pod or an owner: the minimum. */
 #define WORKLOAD_GANG       "muster.dev/gang"

@@ -201,7 +201,7 @@ struct gang_core {
     /* ---- the planning order ---- */
 
     /* podgroup/gang_state.c */
-    struct list open; /* gangs that are neither Placed nor Done and so need plans */
+    struct list open; /* gangs that are neither Scheduled nor Done and so need plans */
 
     /* podgroup/gang_order.c */
     struct map namespace_queues; /* namespace -> namespace_queue */

@@ -21,7 +21,7 @@ void wake_write_sent(struct gang_core *core, struct pod *pod);
 void wake_write_over(struct gang_core *core, struct pod *pod);
 /* The pod is awake: the watch shows its nomination, or it is bound. */
 void wake_write_seen(struct gang_core *core, struct pod *pod);
-/* Reservations keep out an ordinary pod (or one of a Placed gang), which sleeps until woken. */
+/* Reservations keep out an ordinary pod (or one of a Scheduled gang), which sleeps until woken. */
 void block_pod(struct gang_core *core, struct pod *pod);
 void unblock_pod(struct pod *pod);
 /* blocked_recheck(): there may be room for blocked pods. blocked_checked(): they were checked

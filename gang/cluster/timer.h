@@ -9,7 +9,7 @@
 
 enum timer_kind {
     TIMER_ATTEMPT,        /* gang: the attempt's schedule timeout */
-    TIMER_EXTRAS,         /* gang: Placed; unused slots of extras are released */
+    TIMER_EXTRAS,         /* gang: Scheduled; unused slots of extras are released */
     TIMER_BACKOFF,        /* gang: the backoff ends */
     TIMER_EXPECTED,       /* gang: missing members are no longer expected */
     TIMER_HOLD,           /* gang: its oldest held call must be answered */

@@ -108,7 +108,7 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
         return;
     if (gang->state != GANG_PLANNED && gang->state != GANG_RECOVERING)
         return;
-    bool express = core->config.express && !express_doubt(core, gang);
+    bool express = core->config.express_lane && !express_doubt(core, gang);
     if (gang_lacks(core, gang, STAGE_AT_BIND) > 0 && !express)
         return;
     if (commit_waits(core, gang))

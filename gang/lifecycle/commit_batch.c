@@ -31,7 +31,8 @@ static bool ends_by(const struct gang *gang, enum timer_kind kind, usec_t at)
 bool commit_waits(struct gang_core *core, const struct gang *gang)
 {
     bool open = core->due.batch.node.pos;
-    bool many = core->config.together && core->n_refused >= core->config.together;
+    bool many = core->config.commit_batch_threshold &&
+                core->n_refused >= core->config.commit_batch_threshold;
     if (!(open || many) || core->batch_step == core->steps || gang->state != GANG_PLANNED ||
         map_count(&core->calls) >= core->config.max_holds / 2)
         return false;

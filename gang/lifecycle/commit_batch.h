@@ -4,8 +4,9 @@
  *
  * Each Binding is an event that makes kube-scheduler retry every pod that filter has refused, ahead
  * of pods that were created later. Behind a deep backlog, the first commit of a burst would delay
- * all other gangs of it by these retries, about 2 ms each. Therefore, if config.together or more
- * pods are refused, the Bindings of a gang that is complete, or may use the express lane, wait:
+ * all other gangs of it by these retries, about 2 ms each. Therefore, if commit_batch_threshold or
+ * more pods are refused, the Bindings of a gang that is complete, or may use the express lane,
+ * wait:
  *   - until LINGER after the last member came to bind;
  *   - at most WAIT_PER_POD for each refused pod (half of what the retries take), WAIT_MAX, and a
  *     quarter of config.hold;

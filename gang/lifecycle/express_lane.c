@@ -109,7 +109,7 @@ static const char *members_doubt(const struct gang_core *core, const struct gang
 
 bool goes_express(const struct gang_core *core, const struct gang *gang)
 {
-    return core->config.express && !gang_doubt(core, gang) && !members_doubt(core, gang);
+    return core->config.express_lane && !gang_doubt(core, gang) && !members_doubt(core, gang);
 }
 
 const char *express_doubt(const struct gang_core *core, const struct gang *gang)
@@ -135,8 +135,8 @@ static bool may_be_unseen(const struct gang_core *core, const struct node *node,
                           const struct pod *pod)
 {
     usec_t doubted = parity_doubt_since(core, pod), busy = pod_busy_time(pod);
-    return core->config.express && (!doubted || core->now - doubted < busy ||
-                                    (node->unasked && core->now - node->unasked < busy));
+    return core->config.express_lane && (!doubted || core->now - doubted < busy ||
+                                         (node->unasked && core->now - node->unasked < busy));
 }
 
 bool express_collides(const struct gang_core *core, const struct node *node, const struct pod *pod)

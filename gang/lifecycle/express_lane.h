@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * express_lane.h - commits a gang when its first member is at bind (config.express).
+ * express_lane.h - commits a gang when its first member is at bind (config.express_lane).
  *
  * kube-scheduler schedules members one by one, each in a cycle of its own, though the plan has a
  * place for all of them. If muster's predicates cover everything that can rule out a node for a

@@ -267,8 +267,8 @@ static void difference_note(struct gang_core *core, const struct pod *pod, enum 
         map_set(&m->differences, pod->facts->ns, d);
         /* Without the express lane other extenders and plugins are allowed: they make differences
          * that the pod's owner can do nothing about. */
-        if (core->config.express)
-            warn_pod(core, pod, "ModelMismatch", text);
+        if (core->config.express_lane)
+            warn_pod(core, pod, "PredicateMismatch", text);
     }
     if (d && !(d->seen & 1u << why)) {
         d->seen |= 1u << why;
@@ -413,7 +413,7 @@ void parity_check(struct gang_core *core, struct pod *pod, const struct gang_eve
     core->parity.credit -= wide_anti_affinity / RULES_PER_NODE;
     if (!covered)
         return;
-    core->stats.model_looks++;
+    core->stats.predicate_checks++;
     core->parity.looks++;
     look_up_names(core, ev);
     struct comparison c = {.core = core,

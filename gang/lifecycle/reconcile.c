@@ -549,7 +549,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         [TIMER_REFRESH] = TRIGGER_LOOK_AGAIN,        [TIMER_NOTICE] = TRIGGER_LOOK_AGAIN,
         [TIMER_PARTIAL_COMMIT] = TRIGGER_LOOK_AGAIN, [TIMER_FAMILY] = TRIGGER_FAMILY,
     };
-    usec_t again = gang->tried_at + core->config.text_refresh;
+    usec_t again = gang->tried_at + core->config.reason_refresh;
     if (kind == TIMER_REFRESH && gang->marks.full && again > core->now) { /* tried since */
         timer_set(core, &gang->timers[kind], again);
         return;

@@ -396,7 +396,8 @@ const char *reason_for_pod(struct gang_core *core, struct gang *gang)
         gang->pod_text.code = gang->reason.code;
         gang->pod_text.at = core->now;
         usec_t wait = new_code ? FIRST_REFRESH : gang->pod_text.wait * 2;
-        gang->pod_text.wait = wait < core->config.text_refresh ? wait : core->config.text_refresh;
+        gang->pod_text.wait =
+            wait < core->config.reason_refresh ? wait : core->config.reason_refresh;
     }
     return fx_str(core, gang->pod_text.text);
 }

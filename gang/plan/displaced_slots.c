@@ -28,7 +28,7 @@ void slot_displace(struct gang_core *core, struct slot *slot)
         gang_plan_again(gang); /* the next pass completes the plan or drops it as a whole */
     } else {
         slot = slot_add(core, gang, unit, signature, to);
-        core->stats.slots_moved++;
+        core->stats.slots_displaced++;
         if (pod)
             slot_fill(core, slot, pod);
         if (pod && (pod->queue.rejected || pod->nominated))

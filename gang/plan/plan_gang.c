@@ -27,7 +27,7 @@ static void plan_failed(struct gang_core *core, struct gang *gang)
     nominations_clear(core, gang); /* also those from before a restart */
     if (gang->state == GANG_PLANNED)
         gang_enter(core, gang, gang_without_plan(gang));
-    timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.text_refresh);
+    timer_set(core, &gang->timers[TIMER_REFRESH], core->now + core->config.reason_refresh);
 }
 
 /* `gated`: its minResources are not free. */

@@ -10,7 +10,7 @@
 /* Puts the gang into core->open or removes it, as its state requires. */
 void gang_state_queue(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
-/* The gang has been Placed since muster started. */
+/* The gang has been Scheduled since muster started. */
 void gang_scheduled_once(struct gang *gang, bool was);
 /* The gang's last attempt timed out. */
 void gang_timed_out(struct gang *gang, bool did);

@@ -74,9 +74,9 @@ void view_group(const struct group *group, gang_view_fn *fn, void *arg)
         .priority = gang->priority,
         .own_priority = gang->own_priority,
         .root = &gang->head->ref,
-        .place = gang->rank,
-        .tried = gang->tried_at,
-        .waits = gang->waits,
+        .position = gang->rank,
+        .last_planned = gang->tried_at,
+        .waiting_since = gang->waits,
         .attempts = gang->attempts,
         .held = group->units[0]->t.held,
         .planned = group->units[0]->t.slots,
@@ -105,7 +105,7 @@ static const char *member_state(const struct pod *pod)
     if (pod->call)
         return "Held";
     return pod->facts->gated     ? "Gated"
-           : pod->rejected_early ? "Overlooked"
+           : pod->rejected_early ? "RejectedEarly"
            : pod->slot           ? "Assumed"
                                  : "Unscheduled";
 }
@@ -215,8 +215,8 @@ void gang_core_each_device(const struct gang_core *core, gang_node_amount_fn *fn
 void gang_core_stats(const struct gang_core *core, struct gang_stats *ret)
 {
     *ret = core->stats;
-    ret->express = core->config.express && !core->parity.closed_at;
-    ret->express_closed = core->config.express ? map_count(&core->parity.differences) : 0;
+    ret->express = core->config.express_lane && !core->parity.closed_at;
+    ret->express_closed = core->config.express_lane ? map_count(&core->parity.differences) : 0;
     ret->nodes = map_count(&core->nodes);
     ret->gated = core->n_gated;
     ret->invalid = core->n_invalid;

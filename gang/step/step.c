@@ -48,10 +48,10 @@ struct gang_config gang_config_default(void)
         .schedule_timeout_max = 3600 * USEC_PER_SEC,
         .backoff_initial = 5 * USEC_PER_SEC,
         .backoff_max = 300 * USEC_PER_SEC,
-        .text_refresh = 30 * USEC_PER_SEC,
+        .reason_refresh = 30 * USEC_PER_SEC,
         .max_holds = 10000,
         .plan_work = 100000, /* some 20 ms */
-        .together = 500,
+        .commit_batch_threshold = 500,
         .starvation = 300 * USEC_PER_SEC,
     };
 }

@@ -98,7 +98,7 @@ static bool may_hold(struct gang_core *core, struct pod *pod)
 {
     hold_in_trial(pod, true);
     bool completes = gang_lacks(core, pod->gang, STAGE_AT_BIND) <= 0 ||
-                     (core->config.express && !express_doubt(core, pod->gang));
+                     (core->config.express_lane && !express_doubt(core, pod->gang));
     hold_in_trial(pod, false);
     int lacks =
         completes || pod->gang->booked_holds ? 0 : gang_lacks(core, pod->gang, STAGE_AT_BIND);

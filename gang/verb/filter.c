@@ -199,7 +199,7 @@ static int move_slot(struct gang_core *core, struct pod *pod, const struct gang_
         return -1;
     slot_release(core, pod->slot, REASON_SLOT_MOVED);
     slot_fill(core, slot_add(core, pod->gang, pod->unit, pod->signature, best), pod);
-    core->stats.slots_moved++;
+    core->stats.slots_displaced++;
     return offered_at(core, best);
 }
 
@@ -285,7 +285,7 @@ static bool may_fill(const struct pod *pod, const struct node *node)
 static void note_offered_slots(struct gang_core *core, const struct pod *pod,
                                const struct gang_event *ev)
 {
-    if (!core->config.express || is_sample(core, ev))
+    if (!core->config.express_lane || is_sample(core, ev))
         return;
     look_up_names(core, ev);
     list_for_each (slot, &pod->gang->slots, struct slot, in_gang) {
@@ -392,7 +392,7 @@ static void filter_ordinary(struct gang_core *core, struct pod *pod, const struc
     }
 }
 
-/* An extra of a Placed gang. */
+/* An extra of a Scheduled gang. */
 static void filter_extra(struct gang_core *core, struct pod *pod, const struct gang_event *ev)
 {
     if (!pod_at_maximum(core, pod)) {

@@ -135,8 +135,8 @@ void api_metrics_print(struct api_metrics *m, struct buf *out)
         {"watch_lists_total", "counter", "Lists read whole from the API server."},
         {"watch_errors_total", "counter",
          "Objects and lines from the API server that could not be read."},
-        {"podgroups_made_total", "counter", "PodGroups created for workloads that had none."},
-        {"podgroup_failures_total", "counter", "Steps on the way to a made PodGroup that failed."},
+        {"podgroups_created_total", "counter", "PodGroups created for workloads that had none."},
+        {"podgroup_failures_total", "counter", "Failed steps in the creation of PodGroups."},
         {"api_dropped_total", "counter", "Writes given up because their queue was full."},
         {"unreadable_objects", "gauge", "Objects that cannot be read, or only in part."},
     };

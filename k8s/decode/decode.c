@@ -259,6 +259,6 @@ bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
                    facts->phase == PHASE_SUCCEEDED || facts->phase == PHASE_FAILED;
     if (!rules || settled || workload_wants_podgroup(rules, pod) == WORKLOAD_NO)
         return false;
-    facts->awaits_group = xstrdup("its PodGroup is being made");
+    facts->awaits_group = xstrdup("its PodGroup is being created");
     return true;
 }

@@ -55,7 +55,7 @@ bool dialect_succeeded(const struct gang_status *status);
 /* A dialect's words for the life of a gang. */
 struct dialect_phases {
     const char *by_state[GANG_STATE_MAX];
-    const char *running;   /* Placed, and the quorum runs */
+    const char *running;   /* Scheduled, and the quorum runs */
     const char *finished;  /* Done, and the quorum has succeeded */
     const char *timed_out; /* backed off by its timeout; NULL: as by_state */
 };

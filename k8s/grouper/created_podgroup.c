@@ -42,7 +42,7 @@ json_t *created_podgroup_object(const struct dialect *dialect, const char *versi
     json_t *spec = dialect->make(group);
     cleanup_json json_t *fields = followed_fields(spec);
     json_t *annotations = json_copy(group->annotations);
-    json_object_set_new(annotations, CREATED_PODGROUP_ANNOTATION, created_podgroup_text(fields));
+    json_object_set_new(annotations, CREATED_SPEC_ANNOTATION, created_podgroup_text(fields));
     return json_pack("{s:s, s:s, s:{s:s, s:s, s:O, s:o, s:[o]}, s:o}", "apiVersion", api, "kind",
                      "PodGroup", "metadata", "name", group->name, "namespace", ns, "labels",
                      group->labels, "annotations", annotations, "ownerReferences",
@@ -52,8 +52,7 @@ json_t *created_podgroup_object(const struct dialect *dialect, const char *versi
 /* What was written last; NULL: never, or somebody has made the annotation unreadable. */
 static json_t *last_made(const json_t *object)
 {
-    const char *text =
-        field_peek(object, "metadata", "annotations", CREATED_PODGROUP_ANNOTATION, NULL);
+    const char *text = field_peek(object, "metadata", "annotations", CREATED_SPEC_ANNOTATION, NULL);
     json_t *fields = text ? json_loads(text, 0, NULL) : NULL;
     if (json_is_object(fields))
         return fields;
@@ -162,9 +161,8 @@ json_t *created_podgroup_patch(const json_t *object, const struct dialect *diale
         json_object_set_new(metadata, "ownerReferences", owners);
     if (json_object_size(spec) == 0)
         return json_pack("{s:o}", "metadata", metadata);
-    json_object_set_new(
-        metadata, "annotations",
-        json_pack("{s:o}", CREATED_PODGROUP_ANNOTATION, created_podgroup_text(last)));
+    json_object_set_new(metadata, "annotations",
+                        json_pack("{s:o}", CREATED_SPEC_ANNOTATION, created_podgroup_text(last)));
     return json_pack("{s:o, s:O}", "metadata", metadata, "spec", spec);
 }
 

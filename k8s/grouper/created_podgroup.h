@@ -3,16 +3,16 @@
  * created_podgroup.h - the PodGroup objects that muster creates. Pure: no I/O, no state, any
  * thread.
  *
- * The annotation muster.dev/made holds the spec as muster last wrote it. A field that differs from
- * it was edited by a user and is never written again. muster does not touch a PodGroup without the
- * annotation.
+ * The annotation muster.dev/created-spec holds the spec as muster last wrote it. A field that
+ * differs from it was edited by a user and is never written again. muster does not touch a PodGroup
+ * without the annotation.
  */
 #ifndef MUSTER_K8S_GROUPER_CREATED_PODGROUP_H
 #define MUSTER_K8S_GROUPER_CREATED_PODGROUP_H
 
 #include "k8s/dialect/dialect.h"
 
-#define CREATED_PODGROUP_ANNOTATION "muster.dev/made"
+#define CREATED_SPEC_ANNOTATION "muster.dev/created-spec"
 
 /* Pods that share a PodGroup and have no other owner own it together, up to so many. */
 #define CREATED_PODGROUP_MAX_OWNERS 64

@@ -40,7 +40,7 @@ static void complain(struct grouper *g, const char *ns, const struct workload_re
     reported->at = now;
     strcpy(reported->text, text);
     free(map_set(&g->reported, about->uid, reported));
-    log_warning("a PodGroup cannot be made", "namespace", ns, "kind", about->kind, "name",
+    log_warning("a PodGroup cannot be created", "namespace", ns, "kind", about->kind, "name",
                 about->name, "error", text, NULL);
     writer_take(g->o.writer,
                 write_request_event(&(struct write_request_about){.api_version = about->api_version,
@@ -48,7 +48,7 @@ static void complain(struct grouper *g, const char *ns, const struct workload_re
                                                                   .ns = ns,
                                                                   .name = about->name,
                                                                   .uid = about->uid},
-                                    "PodGroupNotMade", text));
+                                    "PodGroupNotCreated", text));
     writer_pump(g->o.writer);
 }
 
@@ -126,7 +126,7 @@ static void ungrouped_stuck(struct owner_walk *s, const char *why)
 {
     struct ungrouped_pod *n = CONTAINER_OF(s, struct ungrouped_pod, walk);
     struct grouper *g = s->g;
-    char *text = xasprintf("its PodGroup cannot be made: %s", why);
+    char *text = xasprintf("its PodGroup cannot be created: %s", why);
     bool news = !str_eq(text, n->text);
     free(n->text);
     n->text = text;

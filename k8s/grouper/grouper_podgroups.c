@@ -186,8 +186,8 @@ static void created(struct created_podgroup *m)
 {
     struct grouper *g = m->g;
     cleanup_free char *name = xasprintf("%s/%s", m->ref.ns, m->ref.name);
-    api_metrics_count(g->o.metrics, "podgroups_made_total", "dialect", m->dialect->name);
-    log_info("PodGroup made", "podgroup", name, "dialect", m->dialect->name, "owner", m->owner,
+    api_metrics_count(g->o.metrics, "podgroups_created_total", "dialect", m->dialect->name);
+    log_info("PodGroup created", "podgroup", name, "dialect", m->dialect->name, "owner", m->owner,
              NULL);
     g->make_forbidden = false;
     is_there(m);
@@ -201,7 +201,7 @@ static char *why_not(struct created_podgroup *m, const struct client_reply *repl
     client_reply_error(reply, &err);
     bool forbidden = client_reply_unauthorized(reply);
     if (forbidden && !g->make_forbidden)
-        log_error("the API server does not let muster make PodGroups; grant the missing rule",
+        log_error("the API server does not let muster create PodGroups; grant the missing rule",
                   "rule", "create and patch podgroups", "group", m->ref.api_group, "error",
                   err.text, NULL);
     g->make_forbidden = forbidden;

@@ -3,7 +3,7 @@
 
 #include "config/scheduler_config.h"
 
-/* The plugins that schedulerConfig disables, as the core numbers their rules. */
+/* The plugins that kubeSchedulerConfig disables, as the core numbers their rules. */
 static int32_t rules_off(const struct config *c)
 {
     int32_t off = 0;
@@ -24,9 +24,9 @@ struct gang_config core_config(const struct config *c)
     cc.schedule_timeout_max = c->max_schedule_timeout;
     cc.backoff_initial = c->backoff;
     cc.backoff_max = c->max_backoff;
-    cc.text_refresh = c->text_refresh;
+    cc.reason_refresh = c->reason_refresh;
     cc.max_holds = (size_t)c->max_holds;
-    cc.together = (size_t)c->together;
+    cc.commit_batch_threshold = (size_t)c->commit_batch_threshold;
     cc.starvation = c->starvation;
     cc.strict_order = c->strict_order;
     cc.trust_group_priority = c->trust_group_priority;
@@ -35,7 +35,7 @@ struct gang_config core_config(const struct config *c)
     cc.steering = (enum gang_steering)c->steering;
     cc.gates = c->gates;
     cc.show_gated = c->gates_show;
-    cc.express = c->express;
+    cc.express_lane = c->express_lane;
     cc.rules_off = rules_off(c);
     cc.whole_lists = c->whole_lists;
     cc.scheduler_names = (const char *const *)c->scheduler_names.items;

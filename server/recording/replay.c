@@ -133,7 +133,7 @@ static void count(struct replay *r, const struct gang_effect *effects, size_t n)
     for (size_t i = 0; i < n; i++) {
         const struct gang_effect *e = &effects[i];
         r->bindings += e->kind == GANG_BIND;
-        r->placed += e->kind == GANG_EVENT && str_eq(e->event.reason, "PodGroupScheduled");
+        r->scheduled += e->kind == GANG_EVENT && str_eq(e->event.reason, "PodGroupScheduled");
     }
 }
 

@@ -24,7 +24,7 @@ struct replay {
     char *end;          /* why the recording ends; NULL: it does not say (killed) */
     bool cut;           /* its last line is not whole, and was left out */
     uint64_t steps, events, effects;
-    uint64_t placed, bindings;
+    uint64_t scheduled, bindings;
     usec_t start, now; /* the core's clock, at the first line and now */
     struct gang_stats stats;
 

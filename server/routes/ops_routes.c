@@ -132,7 +132,7 @@ static void ask(void *arg, struct http_request *r)
     }
     if (!q->ns)
         q->ns = parameter(r, "namespace");
-    q->api_group = parameter(r, "group");
+    q->api_group = parameter(r, "apiGroup");
     if (http_defer(r))
         loop_post(o->loop, &q->mail);
     else

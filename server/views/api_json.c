@@ -34,7 +34,7 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
     buf_putc(out, '{');
     json_put_text(out, "namespace", s->ref->ns);
     json_put_text(out, "name", s->ref->name);
-    json_put_text(out, "group", s->ref->api_group);
+    json_put_text(out, "apiGroup", s->ref->api_group);
     json_put_text(out, "state", gang_state_name(s->state));
     json_put_key(out, "reason");
     buf_putc(out, '{');
@@ -57,17 +57,17 @@ static void put_gang(const struct walk *w, const struct gang_view *v)
         {"priority", v->priority},
         {"groupPriority", v->own_priority},
         {"attempts", v->attempts},
-        {"place", v->place},
+        {"position", v->position},
     };
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
         json_put_number(out, numbers[i].key, numbers[i].value);
     json_put_moment(out, "since", w->wall - (w->now - v->since));
-    if (v->waits)
-        json_put_moment(out, "waits", w->wall - (w->now - v->waits));
-    if (v->tried)
-        json_put_moment(out, "tried", w->wall - (w->now - v->tried));
-    json_put_flag(out, "known", v->known);
-    json_put_text(out, "help", s->help);
+    if (v->waiting_since)
+        json_put_moment(out, "waitingSince", w->wall - (w->now - v->waiting_since));
+    if (v->last_planned)
+        json_put_moment(out, "lastPlanned", w->wall - (w->now - v->last_planned));
+    json_put_flag(out, "podGroupExists", v->known);
+    json_put_text(out, "hint", s->help);
     json_put_text(out, "root", v->root->name);
 }
 

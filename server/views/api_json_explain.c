@@ -25,7 +25,7 @@ static void put_ref(struct buf *out, const char *key, const struct gang_ref *ref
     buf_putc(out, '{');
     json_put_text(out, "namespace", ref->ns);
     json_put_text(out, "name", ref->name);
-    json_put_text(out, "group", ref->api_group);
+    json_put_text(out, "apiGroup", ref->api_group);
     buf_putc(out, '}');
 }
 
@@ -71,8 +71,9 @@ static void put_units(struct buf *out, const struct gang_explained *x)
 
 static void put_short(struct buf *out, const struct gang_explained_signature *s)
 {
-    const struct figure figures[] = {{"each", s->each}, {"free", s->free}, {"largest", s->largest}};
-    json_put_key(out, "short");
+    const struct figure figures[] = {
+        {"perMember", s->each}, {"free", s->free}, {"largest", s->largest}};
+    json_put_key(out, "shortage");
     buf_putc(out, '{');
     json_put_text(out, "resource", s->resource);
     put_figures(out, figures, ARRAY_SIZE(figures));
@@ -81,22 +82,22 @@ static void put_short(struct buf *out, const struct gang_explained_signature *s)
 
 static void put_signatures(struct buf *out, const struct gang_explained *x)
 {
-    json_put_key(out, "waiting");
+    json_put_key(out, "signatures");
     buf_putc(out, '[');
     for (size_t i = 0; i < x->n_signatures; i++) {
         const struct gang_explained_signature *s = &x->signatures[i];
         const struct figure figures[] = {
-            {"pods", s->pods},       {"nodes", s->nodes},     {"passing", s->passing},
-            {"able", s->able},       {"room", s->roomy},      {"refused", s->refused},
-            {"kept", s->earmarked},  {"volumes", s->volumes}, {"ports", s->ports},
-            {"between", s->between}, {"fit", s->fit},
+            {"pods", s->pods},           {"nodes", s->nodes},     {"passRules", s->passing},
+            {"largeEnough", s->able},    {"withRoom", s->roomy},  {"refused", s->refused},
+            {"earmarked", s->earmarked}, {"volumes", s->volumes}, {"ports", s->ports},
+            {"interPod", s->between},    {"fitNow", s->fit},
         };
         open_element(out);
         json_put_text(out, "example", s->sample->name);
         if (s->beyond)
-            json_put_text(out, "beyondModel", s->beyond);
+            json_put_text(out, "beyondPredicates", s->beyond);
         put_figures(out, figures, ARRAY_SIZE(figures));
-        json_put_flag(out, "partly", s->partly);
+        json_put_flag(out, "partial", s->partly);
         if (s->resource)
             put_short(out, s);
         buf_putc(out, '}');
@@ -114,7 +115,7 @@ static void put_holder(struct buf *out, const struct gang_explained_holder *h)
     json_put_text(out, "name", h->gang ? h->gang->name : h->pod->name);
     put_figures(out, figures, ARRAY_SIZE(figures));
     if (h->enough != GANG_NOT_ASKED)
-        json_put_flag(out, "enough", h->enough == GANG_YES);
+        json_put_flag(out, "gangFitsWithout", h->enough == GANG_YES);
     buf_putc(out, '}');
 }
 
@@ -123,7 +124,7 @@ static void put_more_nodes(struct buf *out, const struct gang_explained *x)
     json_put_key(out, "moreNodes");
     buf_putc(out, '{');
     json_put_number(out, "nodes", x->more_nodes);
-    json_put_text(out, "like", x->like);
+    json_put_text(out, "likeNode", x->like);
     buf_putc(out, '}');
 }
 
@@ -139,7 +140,7 @@ static void put_holders(struct buf *out, const struct gang_explained *x)
     buf_putc(out, ']');
     json_put_number(out, "others", (int64_t)x->n_others);
     json_put_number(out, "othersAmount", x->others_amount);
-    json_put_flag(out, "partly", x->partly);
+    json_put_flag(out, "partial", x->partly);
     buf_putc(out, '}');
 }
 
@@ -148,11 +149,11 @@ static void put_express(struct buf *out, const struct gang_core *core,
                         const struct gang_explained *x)
 {
     const char *wrong = gang_core_parity_difference(core);
-    json_put_key(out, "express");
+    json_put_key(out, "expressLane");
     buf_putc(out, '{');
-    json_put_flag(out, "on", x->express && !x->express_closed);
+    json_put_flag(out, "open", x->express && !x->express_closed);
     if (x->express_doubt)
-        json_put_text(out, "doubt", x->express_doubt);
+        json_put_text(out, "reason", x->express_doubt);
     json_put_number(out, "mismatches", (int64_t)x->mismatches);
     if (wrong) {
         json_put_flag(out, "closed", x->express && x->express_closed);
@@ -163,14 +164,14 @@ static void put_express(struct buf *out, const struct gang_core *core,
 
 static void put_places(struct buf *out, const struct gang_explained *x)
 {
-    json_put_key(out, "withoutPlace");
+    json_put_key(out, "unplaced");
     buf_putc(out, '[');
     for (size_t i = 0; i < x->n_pods; i++) {
         open_element(out);
         json_put_text(out, "name", x->pods[i].facts->name);
-        json_put_number(out, "waiting", x->pods[i].signature);
+        json_put_number(out, "signature", x->pods[i].signature);
         if (x->pods[i].pinned)
-            json_put_text(out, "pinned", x->pods[i].pinned);
+            json_put_text(out, "pinnedNode", x->pods[i].pinned);
         buf_putc(out, '}');
     }
     buf_putc(out, ']');
@@ -184,15 +185,15 @@ void api_json_explain(struct gang_core *core, const struct history *history,
     const struct history_filter filter = {ref->ns, ref->name, ref->api_group, EVENTS_SHOWN};
     if (!gang_core_explain(core, ref, &x))
         return;
-    json_put_number(out, "inOrder", x.waiting);
+    json_put_number(out, "queueLength", x.waiting);
     put_moment(&clock, "attemptUntil", x.attempt_until);
     put_moment(&clock, "backoffUntil", x.backoff_until);
     put_moment(&clock, "holdUntil", x.hold_until);
     put_moment(&clock, "refusedUntil", x.infeasible_until);
     if (x.earmark_gang)
-        put_ref(out, "capacityKeptFor", x.earmark_gang);
-    json_put_flag(out, "keptForIt", x.has_earmark);
-    json_put_flag(out, "keptFromIt", x.respects_earmark);
+        put_ref(out, "earmarkedFor", x.earmark_gang);
+    json_put_flag(out, "hasEarmark", x.has_earmark);
+    json_put_flag(out, "respectsEarmark", x.respects_earmark);
     put_express(out, core, &x);
     put_units(out, &x);
     put_signatures(out, &x);

@@ -149,7 +149,7 @@ static void take_status(struct history *h, usec_t now, usec_t wall, const struct
 
 static void take_event(struct history *h, usec_t wall, const struct gang_effect *effect)
 {
-    if (str_eq(effect->event.reason, "ModelMismatch"))
+    if (str_eq(effect->event.reason, "PredicateMismatch"))
         log_warning("kube-scheduler's rules are not muster's: the express lane stays closed until "
                     "muster is started again",
                     "text", effect->event.message, NULL);
@@ -223,7 +223,7 @@ static void put_entry(const struct entry *e, struct buf *out)
     json_put_moment(out, "time", e->wall);
     json_put_text(out, "namespace", e->gang.ns);
     json_put_text(out, "name", e->gang.name);
-    json_put_text(out, "group", e->gang.api_group);
+    json_put_text(out, "apiGroup", e->gang.api_group);
     json_put_text(out, "kind", kinds[e->kind]);
     if (e->kind == IS_STATE) {
         json_put_text(out, "from", e->from);

@@ -203,13 +203,13 @@ static void write_core(const struct gang_core *core, struct buf *out)
     } singles[] = {
         {"muster_held_binds", "gauge", "Bind calls held now.", s.held},
         {"muster_holds_total", "counter", "Bind calls that were held.", s.holds},
-        {"muster_slots_moved_total", "counter", "Slots of plans moved to other nodes.",
-         s.slots_moved},
+        {"muster_slots_displaced_total", "counter", "Slots of plans moved to other nodes.",
+         s.slots_displaced},
         {"muster_commits_total", "counter", "Gangs whose bindings were begun to be written.",
          s.commits},
         {"muster_hold_timeouts_total", "counter", "Gangs' holds that reached holdSeconds.",
          s.hold_timeouts},
-        {"muster_members_overlooked_total", "counter",
+        {"muster_members_rejected_early_total", "counter",
          "Planned members that kube-scheduler refused without asking muster.", s.rejected_early},
         {"muster_attempts_timed_out_total", "counter", "Attempts ended by their schedule timeout.",
          s.attempts_timed_out},
@@ -222,13 +222,13 @@ static void write_core(const struct gang_core *core, struct buf *out)
         {"muster_express_lane", "gauge", "0 when the express lane is off or closed for all.",
          s.express},
         {"muster_express_closed_namespaces", "gauge",
-         "Namespaces that the express lane is closed for by differences of the model check.",
+         "Namespaces that the express lane is closed for by predicate mismatches.",
          s.express_closed},
         {"muster_express_bindings_total", "counter",
          "Bindings sent for members that kube-scheduler had not brought to bind.",
          s.bindings_express},
-        {"muster_model_checks_total", "counter",
-         "Whole lists of nodes that were compared with muster's own rules.", s.model_looks},
+        {"muster_predicate_checks_total", "counter",
+         "Whole lists of nodes that were compared with muster's own rules.", s.predicate_checks},
         {"muster_nodes", "gauge", "Nodes known.", s.nodes},
         {"muster_pods", "gauge", "Pods known.", s.pods},
         {"muster_podgroups", "gauge", "PodGroups known.", s.groups},
@@ -242,10 +242,10 @@ static void write_core(const struct gang_core *core, struct buf *out)
                "muster_plans_total{result=\"failed\"} %" PRIu64 "\n"
                "muster_plans_total{result=\"dropped\"} %" PRIu64 "\n",
                s.plans_made, s.plans_failed, s.plans_dropped);
-    head(out, "muster_model_mismatch_total", "counter",
+    head(out, "muster_predicate_mismatch_total", "counter",
          "Nodes about which kube-scheduler and muster's rules differ, seen twice.");
     for (int p = 0; p < PREDICATE_MAX; p++)
-        buf_printf(out, "muster_model_mismatch_total{predicate=\"%s\"} %" PRIu64 "\n",
+        buf_printf(out, "muster_predicate_mismatch_total{predicate=\"%s\"} %" PRIu64 "\n",
                    gang_predicate_name((enum gang_predicate)p), s.mismatches[p]);
     head(out, "muster_invariant_violations_total", "counter",
          "Gangs that a step left as they should not be, a mistake in muster; the log has the first "
@@ -272,12 +272,13 @@ static void write_triggers(const struct gang_core *core, struct buf *out)
 {
     struct gang_stats s;
     gang_core_stats(core, &s);
-    head(out, "muster_happenings_total", "counter", "What came to gangs, by their state.");
+    head(out, "muster_gang_triggers_total", "counter",
+         "Triggers of changes that came to gangs, by their state.");
     for (int i = 0; i < GANG_STATE_MAX; i++)
         for (int h = 0; h < TRIGGER_MAX; h++)
             if (s.cells[i][h])
                 buf_printf(out,
-                           "muster_happenings_total{state=\"%s\",happening=\"%s\"} %" PRIu64 "\n",
+                           "muster_gang_triggers_total{state=\"%s\",trigger=\"%s\"} %" PRIu64 "\n",
                            gang_state_name((enum gang_state)i),
                            gang_trigger_name((enum gang_trigger)h), s.cells[i][h]);
 }

@@ -202,7 +202,7 @@ struct core_fixture *core_fixture_new(void)
 {
     static json_t *trees[ARRAY_SIZE(objects)]; /* read once */
     struct gang_config config = gang_config_default();
-    config.express = true;
+    config.express_lane = true;
     config.gates = true;
     struct core_fixture *b = xcalloc(1, sizeof *b);
     b->now = fuzz_time;

@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *path = fuzz_file(0, data, size);
     struct config *c = config_defaults();
     check(path, c);
-    c->express = true;
+    c->express_lane = true;
     check(path, c);
     config_free(c);
     return 0;

@@ -24,7 +24,7 @@ struct world *world_express(void)
 {
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.express = true;
+    config.express_lane = true;
     return world_new_with(config, true);
 }
 

@@ -17,7 +17,7 @@ struct gang_config model_config(const struct model *m)
     struct gang_config c = gang_config_default();
     c.assemble = op_get(&m->config, A_HOPE, 0) * USEC_PER_MSEC;
     c.max_holds = (size_t)op_get(&m->config, A_HOLDS, 10000);
-    c.together = (size_t)op_get(&m->config, A_TOGETHER, 0);
+    c.commit_batch_threshold = (size_t)op_get(&m->config, A_TOGETHER, 0);
     c.starvation = op_get(&m->config, A_STARVE, 300000) * USEC_PER_MSEC;
     c.strict_order = op_has(&m->config, A_STRICT);
     c.plan_work = op_has(&m->config, A_SLOW) ? 1 : c.plan_work;
@@ -26,7 +26,7 @@ struct gang_config model_config(const struct model *m)
     c.steering = (enum gang_steering)op_get(&m->config, A_STEER, GANG_STEER_AUTO);
     c.gates = op_get(&m->config, A_GATES, 0) & GATES_ON;
     c.show_gated = op_get(&m->config, A_GATES, 0) & GATES_SHOW;
-    c.express = op_has(&m->config, A_EXPRESS);
+    c.express_lane = op_has(&m->config, A_EXPRESS);
     c.scheduler_names = ours;
     c.n_scheduler_names = ARRAY_SIZE(ours);
     return c;

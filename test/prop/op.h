@@ -146,10 +146,10 @@ enum attr_type { T_FLAG, T_NUMBER, T_TIME, T_NODE, T_GROUP, T_CLASS, T_CLAIM, T_
     X(STRICT, "strict", T_FLAG, "config: strictOrder")                                             \
     X(EVICT, "evict", T_FLAG, "config: onFailedCommit evict")                                      \
     X(REQUEUE, "requeue", T_FLAG, "config: belowMinimum requeue")                                  \
-    X(TOGETHER, "together", T_NUMBER, "config: commitTogether (0 unless said)")                    \
+    X(TOGETHER, "together", T_NUMBER, "config: commitBatchThreshold (0 unless said)")              \
     X(STEER, "steer", T_NUMBER, "config: steering; 0 auto, 1 always, 2 never")                     \
     X(GATES, "gates", T_NUMBER, "config: by bits, see enum gates (0 unless said)")                 \
-    X(EXPRESS, "express", T_FLAG, "config: express")                                               \
+    X(EXPRESS, "express", T_FLAG, "config: expressLane")                                           \
     X(LOST, "lost", T_NUMBER, "config: a nomination is lost after each so many (not in calm)")     \
     X(SHUN, "shun", T_NUMBER,                                                                      \
       "pod: never in one half of the nodes with pods of this app, by a rule muster does not know") \

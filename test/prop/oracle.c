@@ -640,11 +640,11 @@ static void see_rejected_early(void *arg, const struct gang_member_view *v)
 {
     struct rejected_early_seen *seen = arg;
     int p = atoi(v->facts->name + 1);
-    seen->is[p] = strcmp(v->state, "Overlooked") == 0;
+    seen->is[p] = strcmp(v->state, "RejectedEarly") == 0;
     seen->place[p] = v->slot ? atoi(v->slot + 1) + 1 : 0;
 }
 
-/* A member is not overlooked just after the scheduler asked about it in its place. */
+/* A member is not rejected early just after the scheduler asked about it in its place. */
 static void check_rejected_early(struct model *m)
 {
     struct rejected_early_seen seen = {{false}, {false}};
@@ -660,7 +660,8 @@ static void check_rejected_early(struct model *m)
         if (seen.is[p] && !t->rejected_early && t->exists && t->dirty != CHANGED && t->asked &&
             t->asked_at > t->placed_at && m->now < t->asked_at + model_config(m).hold &&
             !op_has(&t->spec, A_BARRED))
-            model_fail(m, "overlooked", "p%d is overlooked, muster was asked about it just now", p);
+            model_fail(m, "rejected early",
+                       "p%d counts as rejected early, muster was asked about it just now", p);
         t->rejected_early = seen.is[p];
         if (seen.place[p] && seen.place[p] != t->place)
             t->placed_at = m->now;

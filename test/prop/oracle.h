@@ -40,7 +40,7 @@ void oracle_nominated(struct model *m, int p, int n);
 void oracle_nominations(struct model *m);
 /* Before and after time that is enough to steer everybody, if steering is always. */
 void oracle_steered(struct model *m, bool before);
-/* After a step in which the core let a pod pass: a member of a gang that is not Placed has its
+/* After a step in which the core let a pod pass: a member of a gang that is not Scheduled has its
  * place where it was sent. */
 void oracle_passed(struct model *m, int p);
 /* After a step in which the core refused a member because its place was not among the offered

@@ -5,8 +5,8 @@
  * what the running one decided:
  *
  *   - every node has the same charges, unless a Binding is under way
- *   - a gang that is Placed, Done or Recovering is so in both; only that a gang below its minimum
- * was once Placed may be forgotten (then it is Recovering, or begins anew)
+ *   - a gang that is Scheduled, Done or Recovering is so in both; only that a gang below its
+ * minimum was once Scheduled may be forgotten (then it is Recovering, or begins anew)
  *   - of two plain gangs that wait, the one of higher priority has a plan if the other has one
  *   - with nothing reserved, refused or backed off in the running one, the new one plans no gang
  * that the running one lets wait

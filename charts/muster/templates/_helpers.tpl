@@ -70,12 +70,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- fail "config.gates is written by the chart, from the value gates; take it out" -}}
 {{- end -}}
 {{- $gates := pick (.Values.gates | default dict) "enabled" "showToAutoscaler" -}}
-{{- $here := dict "gates" $gates "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "schedulerConfig" "/etc/muster/scheduler.yaml" "schedulerNames" .Values.scheduler.profiles "podGroupSchedulers" .Values.scheduler.profiles -}}
+{{- $here := dict "gates" $gates "listen" (include "muster.listen" .) "opsListen" (include "muster.opsListen" .) "kubeSchedulerConfig" "/etc/muster/scheduler.yaml" "schedulerNames" .Values.scheduler.profiles "podGroupSchedulers" .Values.scheduler.profiles -}}
 {{- toYaml (mergeOverwrite $here (deepCopy .Values.config)) -}}
 {{- end }}
 
 {{/* What `muster scheduler-config` prints for these settings and profiles; then scheduler.config. */}}
-{{- define "muster.schedulerConfig" -}}
+{{- define "muster.kubeSchedulerConfig" -}}
 {{- if has "default-scheduler" .Values.scheduler.profiles -}}
 {{- fail "scheduler.profiles: default-scheduler is the name of the cluster's own scheduler, and two schedulers would bind the same pods; take it out, and see docs/install.md for running muster with the cluster's own scheduler" -}}
 {{- end -}}
@@ -128,24 +128,24 @@ capabilities:
 - pod-group.scheduling.sigs.k8s.io/name
 {{- end }}
 
-{{/* CEL: muster makes a PodGroup for the pod, as far as the pod alone says it (docs/workloads.md). Of
+{{/* CEL: muster creates a PodGroup for the pod, as far as the pod alone says it (docs/workloads.md). Of
 the settings. Whoever is gated for nothing is let go by muster. */}}
 {{- define "muster.asksForPodGroup" -}}
 {{- $inOurs := list -}}
 {{- with dig "podGroupNamespaces" list . -}}
 {{- $inOurs = append $inOurs (printf "request.namespace in %s" (toJson .)) -}}
 {{- end -}}
-{{- with dig "podGroupExceptNamespaces" (list "kube-system") . -}}
+{{- with dig "podGroupExcludedNamespaces" (list "kube-system") . -}}
 {{- $inOurs = append $inOurs (printf "!(request.namespace in %s)" (toJson .)) -}}
 {{- end -}}
 {{- range $inOurs }}
 {{ . }} &&
 {{- end }}
 !object.metadata.?ownerReferences.orValue([]).exists(o, o.kind in ["DaemonSet", "Node"]) &&
-object.metadata.?annotations[?"muster.dev/make-podgroup"].orValue("") != "false" &&
+object.metadata.?annotations[?"muster.dev/create-podgroup"].orValue("") != "false" &&
 object.metadata.?annotations[?"scheduling.run.ai/gang-scheduling"].orValue("") != "false" &&
 object.metadata.?annotations[?"kai.scheduler/skip-podgrouper"].orValue("") != "true" &&
 !has(object.spec.schedulingGroup) &&
 ({{ with .podGroupSchedulers }}object.spec.schedulerName in {{ toJson . }} || {{ end -}}
-["muster.dev/gang", "muster.dev/make-podgroup", "scheduling.run.ai/gang-scheduling"].exists(k, object.metadata.?annotations[?k].orValue("") != ""))
+["muster.dev/gang", "muster.dev/create-podgroup", "scheduling.run.ai/gang-scheduling"].exists(k, object.metadata.?annotations[?k].orValue("") != ""))
 {{- end }}

@@ -68,14 +68,14 @@ func TestC15_RecordingUnderLoad(t *testing.T) {
 
 	text, good := replay(t, m, "--output", "json", "--check", m.Recordings[0])
 	var said struct {
-		Same             bool
-		Bindings, Placed int
+		Same                bool
+		Bindings, Scheduled int
 	}
 	if err := json.Unmarshal([]byte(text), &said); err != nil || !good || !said.Same {
 		t.Fatalf("muster replay: %v\n%s", err, text)
 	}
 	// It was no empty recording.
-	if said.Bindings < total*3/4 || said.Placed < gangs/2 {
+	if said.Bindings < total*3/4 || said.Scheduled < gangs/2 {
 		t.Errorf("%d pods and %d gangs, and the recording has %+v", total, gangs, said)
 	}
 }
@@ -122,7 +122,7 @@ func TestWhyAGangWaits(t *testing.T) {
 			c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
 			c.WaitEvent(t, "PodGroup", "ml", "ddp", "PodGroupScheduled", "8 of 8")
 			shown = command(t, m, "explain", "ml/ddp", "--server", m.Ops)
-			if !strings.Contains(shown, "ml/ddp is Placed") {
+			if !strings.Contains(shown, "ml/ddp is Scheduled") {
 				t.Errorf("muster explain of a placed gang:\n%s", shown)
 			}
 			// The condition that said no is gone, or says yes.

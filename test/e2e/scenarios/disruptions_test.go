@@ -197,7 +197,7 @@ func (w *way) suffer(h harm) {
 			w.Errorf("%s was bound to %s, which was lost before", pod.Name, lost)
 		}
 	}
-	w.m.WaitState(w, w.ns, wayGroup, "Placed")
+	w.m.WaitState(w, w.ns, wayGroup, "Scheduled")
 }
 
 // roomFor shows that nothing is reserved: pods that take whole nodes find them.
@@ -233,7 +233,7 @@ func (w *way) sufferInCommit(h harm) {
 		h.repair(w, h.members-len(w.c.Recorder.Pods(w.gang)))
 	}
 	w.c.Recorder.WaitBound(w, w.gang, h.members, 60*time.Second)
-	w.m.WaitState(w, w.ns, wayGroup, "Placed")
+	w.m.WaitState(w, w.ns, wayGroup, "Scheduled")
 }
 
 // collect deletes the pods of nodes that are gone, as Kubernetes' own collector

@@ -93,10 +93,10 @@ func TestP07_GatedFromCreationToBinding(t *testing.T) {
 	// What the policy passes over: other schedulers, and who is nobody's member.
 	muster := testbed.WithScheduler("muster")
 	for pod, gates := range map[*corev1.Pod]int{
-		testbed.Pod("ml", "member", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                                1,
-		testbed.Pod("ml", "others", testbed.GPUs(1), testbed.Sigs.Join("ddp-of-others")):                              0,
-		testbed.Pod("ml", "refuses", testbed.GPUs(1), muster, testbed.Annotated("muster.dev/make-podgroup", "false")): 0,
-		testbed.Pod("kube-system", "system", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                       0,
+		testbed.Pod("ml", "member", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                                  1,
+		testbed.Pod("ml", "others", testbed.GPUs(1), testbed.Sigs.Join("ddp-of-others")):                                0,
+		testbed.Pod("ml", "refuses", testbed.GPUs(1), muster, testbed.Annotated("muster.dev/create-podgroup", "false")): 0,
+		testbed.Pod("kube-system", "system", testbed.GPUs(1), muster, testbed.Sigs.Join("ddp")):                         0,
 	} {
 		if n := gatesOfNew(t, c, pod); n != gates {
 			t.Errorf("%s is made with %d gates, not %d", pod.Name, n, gates)

@@ -19,7 +19,7 @@ func notHere(c cell) string {
 	switch {
 	case strings.HasPrefix(c.id, "BOUND_") && slices.Contains([]string{"Waiting", "Planned", "BackedOff", "Done"}, c.state):
 		return "the result of a Binding must come after its member has ceased to be one, and before the watch shows it"
-	case c.state == "BackedOff" && c.id == "HOPE_OVER":
+	case c.state == "BackedOff" && c.id == "EXPECTED_OVER":
 		return "an attempt must end in the three seconds in which members are hoped for"
 	case c.id == "ROOM_MORE" && slices.Contains([]string{"Planned", "Committing"}, c.state):
 		return "a plan under way must lack something that is no need of it"
@@ -29,9 +29,9 @@ func notHere(c cell) string {
 	return ""
 }
 
-// lastly are the happenings that are waited for: they come when time has passed,
+// lastly are the triggers that are waited for: they come when time has passed,
 // and are left to the end of a batch.
-var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "OVERLOOKED", "RESTART"}
+var lastly = []string{"LOOK_AGAIN", "EXPECTED_OVER", "HOLD_OVER", "ATTEMPT_OVER", "BACKOFF_OVER", "REJECTED_EARLY", "RESTART"}
 
 // batchSettings give each state's gangs the times they need. A hold must be
 // longer than kube-scheduler's backoff after an error (10 s), or members that come
@@ -39,7 +39,7 @@ var lastly = []string{"LOOK_AGAIN", "HOPE_OVER", "HOLD_OVER", "ATTEMPT_OVER", "B
 var batchSettings = map[string]map[string]any{
 	"Assembling": {"assembleSeconds": 6},
 	"Planned":    {"holdSeconds": 12},
-	"Placed":     {"holdSeconds": 12},
+	"Scheduled":  {"holdSeconds": 12},
 	"Recovering": {"holdSeconds": 12, "backoffSeconds": 2, "maxBackoffSeconds": 2},
 	"BackedOff":  {"backoffSeconds": 20},
 }
@@ -76,7 +76,7 @@ func TestC04_KilledInEveryCell(t *testing.T) {
 	}
 }
 
-// someCells has every happening once, each in another state than the one before.
+// someCells has every trigger once, each in another state than the one before.
 func someCells(all []cell) (some []cell) {
 	byHappening := map[string][]cell{}
 	var order []string
@@ -175,7 +175,7 @@ func (p *point) happens() {
 	}
 	defer p.gates.api.DelayWatches(0)
 	for range 4 {
-		happenings[p.id](p)
+		triggers[p.id](p)
 		patience, again := racing[p.String()]
 		if !again {
 			patience = time.Minute // three holds, for a member that nobody asks about
@@ -206,8 +206,8 @@ var racing = map[string]time.Duration{
 
 // reached is how often the cell was counted.
 func (p *point) reached() float64 {
-	return p.m.Metrics(p).Sum("muster_happenings_total",
-		fmt.Sprintf("state=%q", p.state), fmt.Sprintf("happening=%q", p.happening))
+	return p.m.Metrics(p).Sum("muster_gang_triggers_total",
+		fmt.Sprintf("state=%q", p.state), fmt.Sprintf("trigger=%q", p.trigger))
 }
 
 // becomesWhole gives the gang whatever it may lack and waits for it.
@@ -239,7 +239,7 @@ func (p *point) becomesWhole() {
 			}
 		}
 		gang := p.m.Gang(p, p.ns, wayGroup)
-		if bound < wayMembers || (gang.State != "Placed" && gang.State != "Done") {
+		if bound < wayMembers || (gang.State != "Scheduled" && gang.State != "Done") {
 			return fmt.Errorf("%d members are bound: %+v", bound, gang)
 		}
 		return nil

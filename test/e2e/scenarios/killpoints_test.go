@@ -20,19 +20,19 @@ import (
 
 // cell is one of gang/state_table.h: something that can happen to a gang in a state.
 type cell struct {
-	state, happening string
-	id               string // of the happening in the table
-	leads            string // to these states, a letter each
+	state, trigger string
+	id             string // of the trigger in the table
+	leads          string // to these states, a letter each
 }
 
-func (c cell) String() string { return c.state + ": " + c.happening }
+func (c cell) String() string { return c.state + ": " + c.trigger }
 
 var rowOfTable = regexp.MustCompile(`(?m)^    X\((\w+), "([^"]+)"((?:, "[A-Z]*"){8}), "`)
 
 // cellsOfTable reads every cell that is not empty out of gang/state_table.h.
 func cellsOfTable(t *testing.T) []cell {
 	t.Helper()
-	states := []string{"Assembling", "Waiting", "Planned", "Committing", "Placed", "Recovering", "BackedOff", "Done"}
+	states := []string{"Assembling", "Waiting", "Planned", "Committing", "Scheduled", "Recovering", "BackedOff", "Done"}
 	rows := rowOfTable.FindAllStringSubmatch(read(t, filepath.Join(testbed.Root(t), "gang/state_table.h")), -1)
 	var cells []cell
 	for _, row := range rows {
@@ -62,7 +62,7 @@ const (
 	second = "extra-2"
 )
 
-// is says whether the point is about one of these happenings.
+// is says whether the point is about one of these triggers.
 func (p *point) is(ids ...string) bool { return slices.Contains(ids, p.id) }
 
 // group makes the PodGroup.
@@ -128,13 +128,13 @@ func (p *point) waitState(state string, and func(testbed.Gang) bool) {
 
 func anyhow(testbed.Gang) bool { return true }
 
-// builders bring a gang into a state, as far as the happening allows it.
+// builders bring a gang into a state, as far as the trigger allows it.
 var builders = map[string]func(*point){
 	"Assembling": (*point).buildAssembling,
 	"Waiting":    (*point).buildWaiting,
 	"Planned":    (*point).buildPlanned,
 	"Committing": (*point).buildCommitting,
-	"Placed":     (*point).buildPlaced,
+	"Scheduled":  (*point).buildScheduled,
 	"Recovering": (*point).buildRecovering,
 	"BackedOff":  (*point).buildBackedOff,
 	"Done":       (*point).buildDone,
@@ -150,7 +150,7 @@ func (p *point) nodes(names ...string) {
 
 func (p *point) buildAssembling() {
 	switch {
-	case p.is("HOPE_OVER", "ROOM_MORE"):
+	case p.is("EXPECTED_OVER", "ROOM_MORE"):
 		// The window of hope is short: the gang comes when it happens.
 		p.nodes()
 		p.group(wayMembers, nil)
@@ -194,7 +194,7 @@ func (p *point) buildPlanned() {
 	spec := map[string]any{}
 	asks := wayMembers - 1
 	switch {
-	case p.is("HOPE_OVER"):
+	case p.is("EXPECTED_OVER"):
 		return // as above
 	case p.is("CALL_LOST"):
 		asks = 0
@@ -209,7 +209,7 @@ func (p *point) buildPlanned() {
 	p.waitState("Planned", func(g testbed.Gang) bool {
 		return g.Planned == wayMembers && p.gates.waiting(p.gates.asks, p.ns) == wayMembers-asks
 	})
-	if p.is("OVERLOOKED") {
+	if p.is("REJECTED_EARLY") {
 		p.late(extra) // it has a place, and nobody asks about it
 	}
 }
@@ -225,7 +225,7 @@ func (p *point) buildCommitting() {
 	p.waitState("Committing", func(g testbed.Gang) bool { return g.Bound == 3 })
 }
 
-func (p *point) buildPlaced() {
+func (p *point) buildScheduled() {
 	p.nodes("a", "b", "c")
 	p.gates.set(p.ns, unlimited, wayMembers)
 	p.group(wayMembers, nil)
@@ -233,7 +233,7 @@ func (p *point) buildPlaced() {
 		p.late(extra)
 	}
 	p.c.AddPods(p, p.members(memberNames(wayMembers)...)...)
-	p.waitState("Placed", func(g testbed.Gang) bool { return g.Bound == wayMembers })
+	p.waitState("Scheduled", func(g testbed.Gang) bool { return g.Bound == wayMembers })
 	p.c.Recorder.WaitBound(p, p.gang, wayMembers, 30*time.Second)
 	if p.is("BOUND_OK", "BOUND_REFUSED", "BOUND_UNCLEAR") {
 		p.c.AddPods(p, p.members(extra)...)
@@ -364,8 +364,8 @@ func (p *point) byHand(name, node string) {
 
 const gangGroups = "gang.scheduling.koordinator.sh/groups"
 
-// happenings make each row of the table come true.
-var happenings = map[string]func(*point){
+// triggers make each row of the table come true.
+var triggers = map[string]func(*point){
 	"MEMBER_NEW": func(p *point) { p.late("newcomer") },
 	"MEMBER_LOST": func(p *point) {
 		p.c.DeletePods(p, p.ns, p.one())
@@ -379,7 +379,7 @@ var happenings = map[string]func(*point){
 	},
 	"MEMBER_BOUND": func(p *point) {
 		switch p.state {
-		case "Placed":
+		case "Scheduled":
 			p.late(extra)
 			p.byHand(extra, p.ns+"-c")
 			return
@@ -431,7 +431,7 @@ var happenings = map[string]func(*point){
 		switch p.state {
 		case "Committing":
 			name = extra
-		case "Placed":
+		case "Scheduled":
 			name = extra
 			p.late(extra)
 		case "Done": // one that is going is no member any more, and is asked for all the same
@@ -450,7 +450,7 @@ var happenings = map[string]func(*point){
 	"AT_BIND": func(p *point) {
 		name := extra
 		switch p.state {
-		case "Placed", "Done":
+		case "Scheduled", "Done":
 			p.late(extra)
 			p.known(extra) // bind brings no pod: one that the watch has not shown is refused
 			p.bind(context.Background(), extra, p.ns+"-c")
@@ -479,7 +479,7 @@ var happenings = map[string]func(*point){
 	},
 	"BOUND_REFUSED": func(p *point) { p.gates.letOne(p.ns) }, // and see verdictOf
 	"BOUND_UNCLEAR": func(p *point) { p.gates.letOne(p.ns) },
-	"HOPE_OVER": func(p *point) {
+	"EXPECTED_OVER": func(p *point) {
 		if p.state == "Planned" {
 			p.group(wayMembers, nil)
 		}
@@ -498,7 +498,7 @@ var happenings = map[string]func(*point){
 		} // else time passes
 	},
 	"BACKOFF_OVER": func(*point) {},
-	"OVERLOOKED": func(p *point) { // kube-scheduler asks about another, and time passes
+	"REJECTED_EARLY": func(p *point) { // kube-scheduler asks about another, and time passes
 		p.c.AddPods(p, p.pod("passer-by", 0))
 	},
 	"LOOK_AGAIN": func(p *point) {

@@ -82,7 +82,7 @@ func TestS06_ElasticAsPrinted(t *testing.T) {
 	c.DeletePods(t, "ml-training", gone)
 	c.Recorder.WaitBound(t, others, 8, 30*time.Second)
 	testbed.Within(t, 30*time.Second, "eight are bound again", func() error {
-		if got := m.Gang(t, "ml-training", "elastic-training"); got.Bound != 8 || got.State != "Placed" {
+		if got := m.Gang(t, "ml-training", "elastic-training"); got.Bound != 8 || got.State != "Scheduled" {
 			return fmt.Errorf("%+v", got)
 		}
 		return nil

@@ -184,7 +184,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 		}
 	}
 	metrics := m.Metrics(t)
-	looks, differ := metrics.Sum("muster_model_checks_total"), metrics.Sum("muster_model_mismatch_total")
+	looks, differ := metrics.Sum("muster_predicate_checks_total"), metrics.Sum("muster_predicate_mismatch_total")
 	t.Logf("%d pods asked about, %d not; %d are not modelled; %.0f lists compared", len(asked), unasked, beyond, looks)
 	if differ > 0 {
 		first := explain(t, m, "p0000").Express.FirstMismatch

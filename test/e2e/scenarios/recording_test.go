@@ -48,7 +48,7 @@ func TestC15_RecordingOfALiveServer(t *testing.T) {
 	c.AddNodes(t, testbed.Node("c", testbed.GPUs(2)))
 	c.Recorder.WaitBound(t, gang, 8, 30*time.Second)
 	c.Recorder.Together(t, gang)
-	m.WaitState(t, "ml", "eight", "Placed") // it hears of the bindings after the recorder, maybe
+	m.WaitState(t, "ml", "eight", "Scheduled") // it hears of the bindings after the recorder, maybe
 	m.Stop(t)
 
 	recording := m.Recordings[0]
@@ -56,13 +56,13 @@ func TestC15_RecordingOfALiveServer(t *testing.T) {
 	var said struct {
 		Same            bool
 		Steps, Bindings int
-		Placed          int
+		Scheduled       int
 		End             string
 	}
 	if err := json.Unmarshal([]byte(text), &said); err != nil || !good {
 		t.Fatalf("muster replay: %v\n%s", err, text)
 	}
-	if !said.Same || said.Steps < 20 || said.Bindings != 8 || said.Placed != 1 || said.End != "stopped" {
+	if !said.Same || said.Steps < 20 || said.Bindings != 8 || said.Scheduled != 1 || said.End != "stopped" {
 		t.Errorf("the recording does not hold what happened: %+v", said)
 	}
 

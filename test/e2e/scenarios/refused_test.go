@@ -60,7 +60,7 @@ func TestC06_RefusedInACommit(t *testing.T) {
 		t.Errorf("%d members of the rival were bound while the gang waited for its last one", n)
 	}
 	w.c.WaitEvent(t, "PodGroup", "ml", wayGroup, "BindingRefused", "no bindings for ddp-")
-	w.m.WaitState(t, "ml", wayGroup, "Placed")
+	w.m.WaitState(t, "ml", wayGroup, "Scheduled")
 	if got := w.m.Gang(t, "ml", "rival"); got.State != "Waiting" {
 		t.Errorf("the rival does not wait: %+v", got)
 	}
@@ -196,7 +196,7 @@ func runningGang(t *testing.T, c *testbed.Cluster, m *testbed.Muster) testbed.Wh
 	c.AddPods(t, testbed.Members(testbed.Sigs, "ml", "ddp", 4, testbed.GPUs(1))...)
 	gang := testbed.InGang(testbed.Sigs, "ml", "ddp")
 	c.Recorder.WaitRunning(t, gang, 4, 30*time.Second)
-	m.WaitState(t, "ml", "ddp", "Placed")
+	m.WaitState(t, "ml", "ddp", "Scheduled")
 	return gang
 }
 

@@ -134,7 +134,7 @@ func TestS03_WhoGetsNoPodGroup(t *testing.T) {
 	c.Namespace(t, "ml")
 	c.AddNodes(t, testbed.Node("a", testbed.GPUs(3)))
 	refusing := func(pod *corev1.Pod) {
-		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, "muster.dev/make-podgroup", "false")
+		metav1.SetMetaDataAnnotation(&pod.ObjectMeta, "muster.dev/create-podgroup", "false")
 	}
 	c.AddPods(t,
 		testbed.Pod("ml", "ordinary", testbed.Amounts{"cpu": "1"}),

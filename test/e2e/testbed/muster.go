@@ -103,8 +103,8 @@ func (m *Muster) writeConfig(t TB, more map[string]any) string {
 func (m *Muster) openExpress(t TB, more map[string]any) {
 	t.Helper()
 	config := map[string]any{
-		"express":         true,
-		"schedulerConfig": file(t, m.cluster.Dir, "scheduler-of-muster.yaml", m.SchedulerConfiguration(t)),
+		"expressLane":         true,
+		"kubeSchedulerConfig": file(t, m.cluster.Dir, "scheduler-of-muster.yaml", m.SchedulerConfiguration(t)),
 	}
 	maps.Copy(config, more)
 	m.ConfigFile = m.writeConfig(t, config)
@@ -194,7 +194,7 @@ func (m *Muster) Replay(t TB) {
 type Gang struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	Group     string `json:"group"`
+	Group     string `json:"apiGroup"`
 	State     string `json:"state"`
 	Reason    struct {
 		Code string `json:"code"`

@@ -148,12 +148,13 @@ static void serve_says_what_keeps_express_from_starting(void **state)
                   "   weight: 10, httpTimeout: 30s}\n"
                   "profiles:\n"
                   "- plugins: {filter: {disabled: [{name: NodePorts}]}}\n");
-    cleanup_free char *settings = xasprintf("express: true\nschedulerConfig: %s\n", scheduler);
+    cleanup_free char *settings =
+        xasprintf("expressLane: true\nkubeSchedulerConfig: %s\n", scheduler);
     cleanup_file char *config = file_make(settings);
     cleanup_free char *words = xasprintf("serve --config %s", config);
     cleanup_buf struct buf out = BUF_INIT;
     assert_int_equal(muster(words, &out), 1);
-    if (!strstr(buf_str(&out), "express: plugins.filter") || strstr(buf_str(&out), "warning: "))
+    if (!strstr(buf_str(&out), "expressLane: plugins.filter") || strstr(buf_str(&out), "warning: "))
         fail_msg("%s", buf_str(&out));
 }
 
@@ -277,7 +278,8 @@ static void one_gang_is_shown(const char *ops)
     };
     for (size_t i = 0; i < ARRAY_SIZE(told); i++)
         expect(explain, 0, told[i]);
-    expect(explain_json, 0, "\"short\":{\"resource\":\"nvidia.com/gpu\",\"each\":1,\"free\":6,");
+    expect(explain_json, 0,
+           "\"shortage\":{\"resource\":\"nvidia.com/gpu\",\"perMember\":1,\"free\":6,");
     expect(explain_unknown, 1,
            "there is no gang ml/training-job; in that namespace there are "
            "training-job-pg\n");
@@ -404,7 +406,7 @@ static void T10_explain_says_that_it_counted_on_some_nodes_only(void **state)
     cleanup_free char *json = xasprintf("explain ml/g -o json --server %s", s.ops);
     wait_until(words, "ml/g is Waiting: ");
     expect(words, 0, "… counted on some nodes only, see NODES: ");
-    expect(json, 0, "\"fit\":0,\"partly\":true,\"short\":{");
+    expect(json, 0, "\"fitNow\":0,\"partial\":true,\"shortage\":{");
     assert_int_equal(end(&s, SIGTERM), 0);
 }
 
@@ -427,7 +429,7 @@ static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void 
     cleanup_file char *path = file_make("");
     serve_with(&s, "examples/two-gangs.yaml", (const char *const[]){"--record", path, NULL});
     cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
-    wait_until(gangs, "Placed");
+    wait_until(gangs, "Scheduled");
     /* Calls over HTTP among those of the built-in cluster's own scheduler. */
     for (int i = 0; i < 3; i++) {
         cleanup_reply struct client_reply r;
@@ -448,7 +450,7 @@ static void C15_a_recording_of_a_live_server_replays_to_the_same_decisions(void 
     cleanup_free char *timeline = xasprintf("replay --timeline %s", path);
     expect(words, 0, "the same decisions\n");
     expect(json, 0, "\"end\": \"stopped\"");
-    expect(timeline, 0, " placed: ");
+    expect(timeline, 0, " scheduled: ");
     replay_finds_the_change(path, "\"do\":\"bind\"", "\"do\":\"evict\"");
     replay_finds_the_change(path, "\"nvidia.com\\/gpu\",[0-9]*", "\"nvidia.com\\/gpu\",1");
 }
@@ -468,10 +470,11 @@ static void P03_the_lane_on_a_built_in_cluster(void **state)
     cleanup_buf struct buf printed = BUF_INIT;
     assert_int_equal(muster("scheduler-config --listen 127.0.0.1:0", &printed), 0);
     cleanup_file char *path = file_make(buf_str(&printed));
-    serve_with(&s, "test/sim/P03-express.yaml",
-               (const char *const[]){"--express", "true", "--kube-scheduler-config", path, NULL});
+    serve_with(
+        &s, "test/sim/P03-express.yaml",
+        (const char *const[]){"--express-lane", "true", "--kube-scheduler-config", path, NULL});
     cleanup_free char *gangs = xasprintf("get gangs --server %s", s.ops);
-    wait_until(gangs, "Placed");
+    wait_until(gangs, "Scheduled");
     metrics_say(&s, "\nmuster_express_lane 1\n");
     cleanup_reply struct client_reply r;
     client_ask(s.ops, "GET", "/metrics", NULL, &r);

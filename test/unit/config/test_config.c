@@ -53,7 +53,7 @@ static void defaults_are_the_documented_ones(void **state)
     assert_int_equal(c->max_schedule_timeout, 3600 * USEC_PER_SEC);
     assert_int_equal(c->backoff, 5 * USEC_PER_SEC);
     assert_int_equal(c->max_backoff, 300 * USEC_PER_SEC);
-    assert_int_equal(c->text_refresh, 30 * USEC_PER_SEC);
+    assert_int_equal(c->reason_refresh, 30 * USEC_PER_SEC);
     assert_int_equal(c->starvation, 300 * USEC_PER_SEC);
     assert_false(c->strict_order);
     assert_int_equal(c->on_failed_commit, CONFIG_COMPLETE);
@@ -77,7 +77,7 @@ static void every_key_can_be_set(void **state)
              "logFormat: json\nholdSeconds: 2500ms\nhttpTimeoutSeconds: 1m\n"
              "scheduleTimeoutSeconds: 90\nmaxScheduleTimeoutSeconds: 2h\n"
              "backoffSeconds: 0.5\nmaxBackoffSeconds: 1h\n"
-             "textRefreshSeconds: '10s'\nrequestTimeoutSeconds: 3\nmaxHolds: 5\nmaxBodyMiB: 1\n"
+             "reasonRefreshSeconds: '10s'\nrequestTimeoutSeconds: 3\nmaxHolds: 5\nmaxBodyMiB: 1\n"
              "connectionLimit: 128\nschedulerNames: [default-scheduler, volcano]\n"
              "starvationSeconds: 0\nstrictOrder: true\nonFailedCommit: evict\n"
              "belowMinimum: requeue\nsteering: never\n"
@@ -95,7 +95,7 @@ static void every_key_can_be_set(void **state)
     assert_int_equal(c->max_schedule_timeout, 7200 * USEC_PER_SEC);
     assert_int_equal(c->backoff, 500 * USEC_PER_MSEC);
     assert_int_equal(c->max_backoff, 3600 * USEC_PER_SEC);
-    assert_int_equal(c->text_refresh, 10 * USEC_PER_SEC);
+    assert_int_equal(c->reason_refresh, 10 * USEC_PER_SEC);
     assert_int_equal(c->request_timeout, 3 * USEC_PER_SEC);
     assert_int_equal(c->starvation, 0);
     assert_true(c->strict_order);
@@ -136,8 +136,9 @@ static const struct {
      "FILE:1: apiVersion: unknown key; \"muster serve --help\" lists them all\n"},
     {"holdSeconds: 1\nmaxHolds: 2\nholdSeconds: 1\n",
      "FILE:3: holdSeconds: is set twice, first in line 1: keep one\n"},
-    {"logLevel: info\nexpress: true\n",
-     "FILE:2: express: needs schedulerConfig, to see that kube-scheduler has no rules that muster "
+    {"logLevel: info\nexpressLane: true\n",
+     "FILE:2: expressLane: needs kubeSchedulerConfig, to see that kube-scheduler has no rules that "
+     "muster "
      "does not know: write the path of its configuration file\n"},
     {"holdSeconds: soon\n",
      "FILE:1: holdSeconds: \"soon\" is no length of time: write 90s, 1m30s or 500ms\n"},
@@ -183,11 +184,12 @@ static const struct {
     {"podGroupNamespaces: ml\n", "FILE:1: podGroupNamespaces: has the wrong shape: write a list of "
                                  "which each entry is the name "
                                  "of a namespace\n"},
-    {"podGroupNamespaces: [a, b]\npodGroupExceptNamespaces: [c, b]\n",
-     "FILE:1: podGroupNamespaces: b is in podGroupExceptNamespaces too: remove it from one of the "
+    {"podGroupNamespaces: [a, b]\npodGroupExcludedNamespaces: [c, b]\n",
+     "FILE:1: podGroupNamespaces: b is in podGroupExcludedNamespaces too: remove it from one of "
+     "the "
      "two\n"},
     {"podGroupNamespaces: [kube-system]\n",
-     "FILE:1: podGroupNamespaces: kube-system is in podGroupExceptNamespaces too: remove it from "
+     "FILE:1: podGroupNamespaces: kube-system is in podGroupExcludedNamespaces too: remove it from "
      "one of the two\n"},
     {"podGroupDialect: scheduling.run.ai\n",
      "FILE:1: podGroupDialect: \"scheduling.run.ai\" is not one of: kai, volcano, x-k8s or "
@@ -295,21 +297,21 @@ static void lists_have_defaults_that_can_be_emptied(void **state)
 {
     (void)state;
     struct config *c = config_defaults();
-    assert_true(c->make_pod_groups);
+    assert_true(c->create_pod_groups);
     assert_int_equal(c->pod_group_schedulers.n, 3);
     assert_string_equal(c->pod_group_schedulers.items[1], "volcano");
-    assert_int_equal(c->pod_group_except_namespaces.n, 1);
+    assert_int_equal(c->pod_group_excluded_namespaces.n, 1);
     assert_string_equal(config_dialects[c->pod_group_dialect], "kai");
     config_free(c);
     cleanup_free char *mistakes =
-        load("makePodGroups: false\npodGroupSchedulers: []\npodGroupExceptNamespaces: []\n"
+        load("createPodGroups: false\npodGroupSchedulers: []\npodGroupExcludedNamespaces: []\n"
              "podGroupNamespaces: [kube-system, ml]\npodGroupDialect: x-k8s\n"
              "workloads: ['v1/Kind:spec.replicas']\n",
              &c);
     assert_string_equal(mistakes, "");
-    assert_false(c->make_pod_groups);
+    assert_false(c->create_pod_groups);
     assert_int_equal(c->pod_group_schedulers.n, 0);
-    assert_int_equal(c->pod_group_except_namespaces.n, 0);
+    assert_int_equal(c->pod_group_excluded_namespaces.n, 0);
     assert_int_equal(c->pod_group_namespaces.n, 2);
     assert_string_equal(config_dialects[c->pod_group_dialect], "x-k8s");
     assert_string_equal(c->workloads.items[0], "v1/Kind:spec.replicas");

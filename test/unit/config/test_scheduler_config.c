@@ -166,20 +166,20 @@ static const struct {
     {ALL "profiles:\n- schedulerName: a\n  plugins:\n    score: {disabled: [{name: x}]}\n", NULL,
      NULL},
     {ALL "profiles:\n- schedulerName: a\n  plugins:\n    filter: {enabled: [{name: x}]}\n",
-     ":15: error", "express: plugins.filter"},
+     ":15: error", "expressLane: plugins.filter"},
     {ALL "profiles:\n- schedulerName: a\n- schedulerName: b\n  plugins:\n    multiPoint: {}\n",
-     ":16: error", "express: plugins.multiPoint"},
+     ":16: error", "expressLane: plugins.multiPoint"},
     {ALL "profiles:\n- pluginConfig:\n  - name: NodeAffinity\n    args: {addedAffinity: {}}\n",
-     ":15: error", "express: addedAffinity of NodeAffinity"},
+     ":15: error", "expressLane: addedAffinity of NodeAffinity"},
     {ALL
      "profiles:\n- pluginConfig:\n  - name: NodeResourcesFit\n    args: {ignoredResources: []}\n",
-     ":15: error", "express: ignoredResources"},
+     ":15: error", "expressLane: ignoredResources"},
     {ALL
      "profiles:\n- pluginConfig:\n  - name: NodeResourcesFit\n    args: {scoringStrategy: {}}\n",
      NULL, NULL},
     {ALL "profiles:\n- pluginConfig:\n  - name: PodTopologySpread\n"
          "    args: {defaultConstraints: []}\n",
-     ":15: error", "express: defaultConstraints"},
+     ":15: error", "expressLane: defaultConstraints"},
     {ALL "profiles:\n- pluginConfig:\n  - name: Mine\n", ":14: error", "the arguments of Mine"},
     {ALL "- urlPrefix: http://x:1/y\n  filterVerb: f\n", ":12: error", "another extender filters"},
     {ALL "- urlPrefix: http://x:1/y\n  prioritizeVerb: f\n  weight: 1\n", NULL, NULL},
@@ -195,7 +195,7 @@ static void P03_what_keeps_the_express_lane_closed_is_found_at_its_line(void **s
         for (int express = 0; express < 2; express++) {
             struct config *c = config_defaults();
             struct scheduler_config_report r;
-            c->express = express;
+            c->express_lane = express;
             scheduler_config_check(path, c, &r);
             if ((r.errors > 0) != (express && express_cases[i].where))
                 fail_msg("case %zu: %s", i, buf_str(&r.text));

@@ -50,9 +50,9 @@ static void T04_a_later_member_beyond_a_bound_passes_singly(void **state)
     world_node(w, "n0", 4);
     world_group(w, "g", 1);
     world_pod_seen(w, "p0", "g", 1, "n0", PHASE_RUNNING);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_pod_set(w, invalid_pod("p1", "g", 1));
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_string_equal(world_filter(w, "p1"), "n0");
     world_free(w);
 }

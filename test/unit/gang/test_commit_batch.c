@@ -8,7 +8,7 @@ static struct world *world_together(size_t together)
 {
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.together = together;
+    config.commit_batch_threshold = together;
     return world_new_with(config, true);
 }
 
@@ -54,8 +54,8 @@ static void P07_complete_gangs_commit_together_behind_many_refused_pods(void **s
     world_wait(w, MSEC(1)); /* three pods are refused: 3 ms after the first gang was complete */
     assert_int_equal(w->n_bindings, 4);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "a"), "Placed");
-    assert_string_equal(world_state(w, "b"), "Placed");
+    assert_string_equal(world_state(w, "a"), "Scheduled");
+    assert_string_equal(world_state(w, "b"), "Scheduled");
     world_free(w);
 }
 
@@ -166,7 +166,7 @@ static void no_gang_waits_longer_than_a_quarter_of_a_hold(void **state)
     (void)state;
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.together = 3;
+    config.commit_batch_threshold = 3;
     config.hold = MSEC(8);
     struct world *w = world_new_with(config, true);
     world_node(w, "n", 2);
@@ -186,7 +186,7 @@ static void half_of_the_holds_taken_ends_the_wait(void **state)
     (void)state;
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.together = 3;
+    config.commit_batch_threshold = 3;
     config.max_holds = 6;
     struct world *w = world_new_with(config, true);
     world_node(w, "n", 5);
@@ -212,7 +212,7 @@ static void those_of_an_earlier_life_count_when_filter_refuses_them(void **state
     (void)state;
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.together = 1;
+    config.commit_batch_threshold = 1;
     struct world *w = world_new_with(config, false);
     world_node(w, "n", 4);
     struct gang_pod_facts *f = world_pod_facts("large", NULL, 9);
@@ -235,8 +235,8 @@ static struct world *express_crowd(size_t together)
 {
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.together = together;
-    config.express = true;
+    config.commit_batch_threshold = together;
+    config.express_lane = true;
     return crowd(world_new_with(config, true));
 }
 
@@ -255,7 +255,7 @@ static void P07_express_gangs_commit_together_too(void **state)
     world_all_bound(w);
     assert_string_equal(world_answer(w, a), "");
     assert_string_equal(world_answer(w, b), "");
-    assert_string_equal(world_state(w, "b"), "Placed");
+    assert_string_equal(world_state(w, "b"), "Scheduled");
     world_free(w);
     w = express_crowd(4); /* fewer are refused */
     world_try(w, "a-0");
@@ -269,8 +269,8 @@ static void where_holds_are_few_an_express_gang_does_not_wait(void **state)
     (void)state;
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.together = 3;
-    config.express = true;
+    config.commit_batch_threshold = 3;
+    config.express_lane = true;
     config.max_holds = 2;
     struct world *w = world_new_with(config, true);
     world_node(w, "n", 4);

@@ -105,7 +105,7 @@ static void T03_a_deep_backlog_ends_no_plan(void **state)
 }
 
 /* Its siblings are asked about, and come to bind: it alone is passed over. */
-static void T03_one_overlooked_member_ends_the_plan(void **state)
+static void T03_one_early_rejected_member_ends_the_plan(void **state)
 {
     (void)state;
     struct world *w = bad_and_good();
@@ -214,7 +214,7 @@ static void T03_its_pauses_double(void **state)
 }
 
 /* One more than needed: the gang is placed without it. */
-static void T03_an_overlooked_extra_keeps_nobody(void **state)
+static void T03_an_early_rejected_extra_keeps_nobody(void **state)
 {
     (void)state;
     struct world *w = world_new();
@@ -232,7 +232,7 @@ static void T03_an_overlooked_extra_keeps_nobody(void **state)
 }
 
 /* Behind muster's own gate it is in no queue: its turn cannot pass. */
-static void T03_a_gated_member_is_not_overlooked(void **state)
+static void T03_a_gated_member_is_not_rejected_early(void **state)
 {
     (void)state;
     struct gang_config config = gang_config_default();
@@ -273,14 +273,14 @@ int main(void)
         cmocka_unit_test(T03_a_plan_whose_turn_has_passed_ends),
         cmocka_unit_test(T03_a_scheduler_that_is_down_ends_no_plan),
         cmocka_unit_test(T03_a_deep_backlog_ends_no_plan),
-        cmocka_unit_test(T03_one_overlooked_member_ends_the_plan),
+        cmocka_unit_test(T03_one_early_rejected_member_ends_the_plan),
         cmocka_unit_test(T03_words_without_a_question_are_evidence),
         cmocka_unit_test(T03_words_that_follow_a_question_are_none),
         cmocka_unit_test(T03_a_cleared_nomination_is_evidence),
         cmocka_unit_test(T03_the_gang_returns),
         cmocka_unit_test(T03_its_pauses_double),
-        cmocka_unit_test(T03_an_overlooked_extra_keeps_nobody),
-        cmocka_unit_test(T03_a_gated_member_is_not_overlooked),
+        cmocka_unit_test(T03_an_early_rejected_extra_keeps_nobody),
+        cmocka_unit_test(T03_a_gated_member_is_not_rejected_early),
         cmocka_unit_test(T03_a_groups_timeout_has_a_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void P03_the_first_member_at_bind_binds_all(void **state)
     assert_int_equal(express_bindings(w), 1);
     world_all_bound(w);
     assert_string_equal(world_answer(w, call), "");
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -45,7 +45,7 @@ static void at_the_limit_of_holds_the_lane_needs_none(void **state)
     (void)state;
     for (int lane = 0; lane < 2; lane++) {
         struct gang_config config = gang_config_default();
-        config.express = lane;
+        config.express_lane = lane;
         config.max_holds = 1;
         struct world *w = world_new_with(config, true);
         world_node(w, "a", 4);
@@ -179,7 +179,7 @@ static void nodes_that_come_after_the_nomination_are_left_to_it_too(void **state
     (void)state;
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.express = true;
+    config.express_lane = true;
     struct world *w = world_new_with(config, false);
     struct gang_pod_facts *f = world_pod_facts("o", NULL, 0);
     f->nominated = xstrdup("b");
@@ -315,7 +315,7 @@ static void members_that_are_hoped_for_are_waited_for(void **state)
 {
     (void)state;
     struct gang_config config = gang_config_default();
-    config.express = true;
+    config.express_lane = true;
     struct world *w = world_new_with(config, true);
     world_node(w, "a", 2);
     world_group(w, "g", 2);
@@ -413,7 +413,7 @@ static void a_bind_of_a_member_bound_unasked_to_another_node_is_refused(void **s
     assert_non_null(strstr(world_answer(w, call), "b"));
     assert_int_equal(w->n_bindings, 2);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -477,7 +477,7 @@ static void a_gate_that_the_watch_still_shows_keeps_all_off_the_lane(void **stat
     (void)state;
     struct gang_config config = gang_config_default();
     config.assemble = 0;
-    config.express = config.gates = true;
+    config.express_lane = config.gates = true;
     struct world *w = world_new_with(config, true);
     world_node(w, "a", 2);
     world_group(w, "g", 2);

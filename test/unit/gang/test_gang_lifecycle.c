@@ -43,7 +43,7 @@ static void S01_six_of_eight_waits_whole_then_goes_together(void **state)
     assert_string_equal(world_state(w, "g"), "Committing");
     assert_null(world_answer(w, ids[0]));
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     for (int i = 0; i < 8; i++)
         assert_string_equal(world_answer(w, ids[i]), "");
     assert_true(world_event(w, "PodGroup/g PodGroupScheduled"));
@@ -325,7 +325,7 @@ static void C06_a_refused_binding_is_completed_first_in_line(void **state)
     assert_true(try_member(w, "g", 1) != 0);
     assert_int_equal(w->n_bindings, 1);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -349,7 +349,7 @@ static void an_unclear_binding_is_settled_by_reading_and_sending_again(void **st
     assert_true(world_answer(w, id) && world_answer(w, id)[0]);
     assert_int_equal(world_used(w, "a", "nvidia.com/gpu"), 1);
     world_read(w, "g-0", "a", OUTCOME_OK);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     id = world_bind(w, "g-0", "a");
     assert_string_equal(world_answer(w, id), ""); /* fact 23: the same request again is success */
     world_free(w);
@@ -371,12 +371,12 @@ static void C04_after_a_restart_the_gang_is_completed_or_placed(void **state)
     assert_true(world_answer(w, early)[0] != '\0');
     world_sync(w);
     assert_string_equal(world_state(w, "half"), "Recovering");
-    assert_string_equal(world_state(w, "whole"), "Placed");
+    assert_string_equal(world_state(w, "whole"), "Scheduled");
     assert_string_equal(world_filter(w, "half-1"), "a");
     uint64_t id = world_bind(w, "half-1", "a");
     world_all_bound(w);
     assert_string_equal(world_answer(w, id), "");
-    assert_string_equal(world_state(w, "half"), "Placed");
+    assert_string_equal(world_state(w, "half"), "Scheduled");
     world_free(w);
 }
 
@@ -391,7 +391,7 @@ static void C07_a_replacement_passes_without_a_new_quorum(void **state)
     try_member(w, "g", 1);
     world_all_bound(w);
     world_pod_gone(w, "g-1");
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_members(w, "g", 2, 3, 1);
     uint64_t id = try_member(w, "g", 2);
     world_result(w, "g-2", "a", OUTCOME_OK);
@@ -413,7 +413,7 @@ static void extras_join_the_plan_but_commit_does_not_wait_for_them(void **state)
     try_member(w, "g", 0);
     assert_int_equal(w->n_bindings, 3);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     /* The fourth never comes: its slot does not stay for ever. */
     world_wait(w, SECONDS(21));
     assert_int_equal(world_reserved(w, "a", "nvidia.com/gpu"), 0);
@@ -550,7 +550,7 @@ static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)
     world_all_bound(w);
     assert_string_equal(world_answer(w, first), "");
     world_wait(w, SECONDS(5));
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 

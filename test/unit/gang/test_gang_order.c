@@ -355,7 +355,7 @@ static void C06_a_failed_commit_is_completed_first_in_line(void **state)
     assert_int_equal(world_reserved(w, "n", GPU), 1);
     world_try(w, "bad");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -375,7 +375,7 @@ static void C06_or_undone_but_never_for_pods_without_a_controller(void **state)
     world_try(w, "job2");
     world_try(w, "bad");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -388,7 +388,7 @@ static void C06_an_eviction_that_is_refused_for_long_is_given_up(void **state)
     assert_string_equal(world_state(w, "g"), "Recovering");
     world_try(w, "bad");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed"); /* completed around it */
+    assert_string_equal(world_state(w, "g"), "Scheduled"); /* completed around it */
     world_free(w);
 }
 
@@ -411,7 +411,7 @@ static void C06_a_node_that_always_refuses_is_left(void **state)
             world_result(w, pod, node, strcmp(node, "a") ? OUTCOME_OK : OUTCOME_REFUSED);
         }
     }
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -436,7 +436,7 @@ static void C07_replacements_pass_singly(void **state)
 {
     (void)state;
     struct world *w = placed_of_three(false);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_pod(w, "g-3", "g", 1);
     world_try(w, "g-3");
     assert_true(world_binding(w, "g-3@n"));
@@ -456,7 +456,7 @@ static void C07_or_wait_until_the_minimum_is_whole(void **state)
     assert_null(world_answer(w, a));
     world_try(w, "g-4");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_false(world_event(w, "PodGroupScheduled")); /* said once */
     world_free(w);
 }
@@ -468,7 +468,7 @@ static void C07_a_groups_own_policy_goes_before(void **state)
     struct gang_group_facts *f = world_group_facts("g", 3);
     f->match = MATCH_ONCE;
     world_group_set(w, f);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 

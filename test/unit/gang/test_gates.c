@@ -85,7 +85,7 @@ static void P07_a_gang_loses_its_gates_with_its_plan_and_not_before(void **state
     assert_int_equal(n_gated(w), 0);
     world_try_members(w, "g", 0, 2);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_int_equal(w->n_ungated, 2);
     world_free(w);
 }
@@ -213,7 +213,7 @@ static void later_members_of_a_placed_gang_are_let_go(void **state)
         cleanup_free char *name = xasprintf("g-%d", i);
         world_pod_seen(w, name, "g", 1, "n", PHASE_RUNNING);
     }
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     gated_members(w, "g", 2, 3);
     assert_true(ungated(w, "g-2@"));
     shown_open(w, "g-2", "g");
@@ -236,7 +236,7 @@ static void extras_without_a_place_are_let_go_when_the_gang_is_placed(void **sta
     }
     world_try_members(w, "g", 0, 2);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_int_equal(w->n_ungated, 3);
     world_free(w);
 }
@@ -250,7 +250,7 @@ static void with_gates_off_everybody_is_let_go(void **state)
     gated_members(w, "unknown", 0, 1);
     world_pod_set(w, gated("alone", NULL));
     struct gang_pod_facts *f = gated("awaits", NULL);
-    f->awaits_group = xstrdup("its PodGroup is being made");
+    f->awaits_group = xstrdup("its PodGroup is being created");
     world_pod_set(w, f);
     world_sync(w);
     static const char *const all[] = {"g-0@", "g-1@", "unknown-0@", "alone@", "awaits@"};
@@ -307,18 +307,19 @@ static void a_gated_pod_whose_podgroup_cannot_be_made_says_so(void **state)
     (void)state;
     struct world *w = gated_world(false);
     struct gang_pod_facts *f = gated("p", NULL);
-    f->awaits_group = xstrdup("its PodGroup is being made");
+    f->awaits_group = xstrdup("its PodGroup is being created");
     world_pod_set(w, f);
     world_wait(w, SECONDS(1));
     assert_int_equal(w->n_told, 0); /* that takes a moment only */
     f = gated("p", NULL);
-    f->awaits_group = xstrdup("its PodGroup cannot be made: Job ml/ddp may not be read");
+    f->awaits_group = xstrdup("its PodGroup cannot be created: Job ml/ddp may not be read");
     world_pod_set(w, f);
     world_wait(w, SECONDS(3));
     assert_int_equal(w->n_told, 1);
-    assert_string_equal(w->told[0], "p: its PodGroup cannot be made: Job ml/ddp may not be read");
+    assert_string_equal(w->told[0],
+                        "p: its PodGroup cannot be created: Job ml/ddp may not be read");
     f = gated("p", NULL);
-    f->awaits_group = xstrdup("its PodGroup cannot be made: another reason");
+    f->awaits_group = xstrdup("its PodGroup cannot be created: another reason");
     world_pod_set(w, f);
     world_wait(w, SECONDS(100));
     assert_int_equal(w->n_told, 2);

@@ -34,7 +34,7 @@ static struct world *below_its_minimum(void)
     world_pod_seen(w, "g-0", "g", 1, "n", PHASE_RUNNING);
     world_pod_seen(w, "g-1", "g", 1, "n", PHASE_RUNNING);
     world_pod_gone(w, "g-1");
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     return w;
 }
 
@@ -99,7 +99,7 @@ static void each_wrong_state_is_counted_and_its_first_is_kept(void **state)
         {GANG_INVARIANT_COUNTS, planned, counts_a_slot_too_few, true,
          "2 slots and 0 held calls counted as 1 and 0"},
         {GANG_INVARIANT_WHOLE, below_its_minimum, forgets_that_it_was_placed, true,
-         "is Placed with 1 of 2 bound"},
+         "is Scheduled with 1 of 2 bound"},
         {GANG_INVARIANT_STATE, planned, says_it_commits, true,
          "is Committing with 2 members: 0 bound, 0 being bound and 2 planned of 2 needed"},
     };

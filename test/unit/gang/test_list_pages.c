@@ -642,10 +642,10 @@ struct places {
 static void see_place(void *arg, const struct gang_view *v)
 {
     struct places *p = arg;
-    if (!v->place)
+    if (!v->position)
         return;
-    assert_true(v->place <= MOVING && p->priority[v->place] < 0);
-    p->priority[v->place] = v->own_priority;
+    assert_true(v->position <= MOVING && p->priority[v->position] < 0);
+    p->priority[v->position] = v->own_priority;
     p->n++;
 }
 

@@ -46,7 +46,7 @@ static void T08_a_raised_minimum_keeps_its_turn(void **state)
     world_members(w, "g", 2, 4, 1);
     world_try_members(w, "g", 2, 4);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_group(w, "g", 4);
     world_members(w, "g", 0, 2, 1);
     assert_string_equal(world_state(w, "g"), "Recovering");
@@ -68,7 +68,7 @@ static void T08_a_mark_of_this_life_says_nothing(void **state)
     world_all_bound(w);
     seen_bound(w, "g-2", "g", true, MINUTES(60));
     seen_bound(w, "g-3", "g", true, MINUTES(60));
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_group(w, "g", 4);
     world_members(w, "g", 0, 2, 1);
     rival_comes(w);

@@ -51,7 +51,7 @@ static void S07_a_parent_needs_its_children(void **state)
     world_try_members(w, "train", 3, 4);
     world_all_bound(w);
     assert_string_equal(world_answer(w, prep), "");
-    assert_string_equal(world_state(w, "pipeline"), "Placed");
+    assert_string_equal(world_state(w, "pipeline"), "Scheduled");
     assert_true(world_event(w, "PodGroup/train PodGroupScheduled"));
     assert_true(world_event(w, "PodGroup/pipeline PodGroupScheduled: 6 of 6"));
     world_free(w);
@@ -172,7 +172,7 @@ static void S13_pods_may_declare_their_group(void **state)
     world_try(w, "k-0");
     world_try(w, "k-1");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "k"), "Placed");
+    assert_string_equal(world_state(w, "k"), "Scheduled");
     world_free(w);
 }
 
@@ -233,7 +233,7 @@ static void S12_members_of_two_classes_are_refused(void **state)
     world_try(w, "p2");
     world_all_bound(w);
     classed(w, "p3", "gpu"); /* does not touch those that run */
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -262,12 +262,12 @@ static void W01_a_pod_waits_for_its_group_to_be_made(void **state)
     struct world *w = world_new();
     world_node(w, "n", 4);
     struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
-    f->awaits_group = xstrdup("its PodGroup is being made from Job ml/p");
+    f->awaits_group = xstrdup("its PodGroup is being created from Job ml/p");
     world_pod_set(w, f);
     assert_string_equal(world_filter(w, "p"), "");
-    assert_string_equal(w->refusal, "its PodGroup is being made from Job ml/p");
+    assert_string_equal(w->refusal, "its PodGroup is being created from Job ml/p");
     assert_string_equal(world_answer(w, world_bind(w, "p", "n")),
-                        "its PodGroup is being made from Job ml/p");
+                        "its PodGroup is being created from Job ml/p");
     world_group(w, "g", 2);
     world_pod_set(w, world_pod_facts("p", "g", 1));
     world_members(w, "g", 0, 1, 1);
@@ -284,7 +284,7 @@ static void W01_a_call_that_is_behind_the_link_passes(void **state)
     world_group(w, "g", 1);
     world_members(w, "g", 0, 1, 1);
     struct gang_pod_facts *f = world_pod_facts("g-0", NULL, 1);
-    f->awaits_group = xstrdup("its PodGroup is being made from Job ml/g");
+    f->awaits_group = xstrdup("its PodGroup is being created from Job ml/g");
     assert_string_equal(world_filter_facts(w, f, "n"), "n");
     world_free(w);
 }
@@ -295,7 +295,7 @@ static void a_pod_that_gets_no_group_is_woken(void **state)
     struct world *w = world_new();
     world_node(w, "n", 4);
     struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
-    f->awaits_group = xstrdup("its PodGroup is being made from Job ml/p");
+    f->awaits_group = xstrdup("its PodGroup is being created from Job ml/p");
     world_pod_set(w, f);
     assert_string_equal(world_filter(w, "p"), "");
     world_pod_set(w, world_pod_facts("p", NULL, 1));
@@ -342,7 +342,7 @@ static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
     world_members(w, "g", 0, 2, 1);
     world_try_members(w, "g", 0, 2);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_group(w, "g", 4);
     world_members(w, "g", 2, 4, 1);
     assert_int_equal(world_try(w, "g-2"), 0); /* there is room for one of two */
@@ -352,7 +352,7 @@ static void W01_those_that_a_scale_up_asks_for_start_together(void **state)
     world_node(w, "m", 1);
     world_try_members(w, "g", 2, 4);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_pod_gone(w, "g-3"); /* it had all that: a replacement passes singly */
     world_members(w, "g", 4, 5, 1);
     assert_true(world_try(w, "g-4") != 0);

@@ -140,7 +140,7 @@ static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **sta
     for (int express = 0; express < 2; express++) {
         struct gang_config config = gang_config_default();
         config.assemble = 0;
-        config.express = express;
+        config.express_lane = express;
         struct world *w = world_new_with(config, true);
         world_node(w, "a", 2);
         world_node(w, "b", 2);
@@ -152,7 +152,7 @@ static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **sta
         gang_core_stats(w->core, &stats);
         assert_int_equal(stats.mismatches[PREDICATE_NONE], 1);
         assert_non_null(gang_core_parity_difference(w->core));
-        assert_int_equal(world_event(w, "ModelMismatch"), express);
+        assert_int_equal(world_event(w, "PredicateMismatch"), express);
         world_free(w);
     }
 }
@@ -296,7 +296,7 @@ static void T16_looks_are_left_to_other_namespaces(void **state)
     gang_core_stats(w->core, &before);
     world_filter(w, "g-0");
     gang_core_stats(w->core, &after);
-    assert_int_equal(after.model_looks, before.model_looks + 1);
+    assert_int_equal(after.predicate_checks, before.predicate_checks + 1);
     world_free(w);
 }
 

@@ -43,7 +43,7 @@ static void a_difference_that_stands_a_second_look_closes_the_lane(void **state)
     assert_false(world_lane_is_open(w));
     assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
     assert_non_null(strstr(gang_core_parity_difference(w->core), "does not offer node b"));
-    assert_true(world_event(w, "ModelMismatch"));
+    assert_true(world_event(w, "PredicateMismatch"));
     look(w, "a"); /* the same, once */
     assert_int_equal(mismatches(w, PREDICATE_NONE), 1);
     world_free(w);
@@ -147,7 +147,7 @@ static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
     (void)state;
     struct gang_config config = gang_config_default();
     for (int whole = 0; whole < 2; whole++) {
-        config.express = true;
+        config.express_lane = true;
         config.assemble = 0;
         config.whole_lists = whole;
         struct world *w = world_new_with(config, true);
@@ -255,12 +255,12 @@ static void looks_are_paid_for_by_time(void **state)
     for (int i = 0; i < 60000; i++) /* two nodes each, in one moment */
         world_filter(w, "g-0");
     gang_core_stats(w->core, &after);
-    assert_true(after.model_looks - before.model_looks >= 49000);
-    assert_true(after.model_looks - before.model_looks <= 50001);
+    assert_true(after.predicate_checks - before.predicate_checks >= 49000);
+    assert_true(after.predicate_checks - before.predicate_checks <= 50001);
     world_wait(w, SECONDS(1));
     world_filter(w, "g-0");
     gang_core_stats(w->core, &before);
-    assert_int_equal(before.model_looks, after.model_looks + 1);
+    assert_int_equal(before.predicate_checks, after.predicate_checks + 1);
     world_free(w);
 }
 

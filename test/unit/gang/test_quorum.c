@@ -38,7 +38,7 @@ static void C11_every_subgroup_has_its_minimum(void **state)
     world_try(w, "l");
     assert_string_equal(world_state(w, "g"), "Committing");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -123,7 +123,7 @@ static void C11_of_several_subgroups_the_one_that_fits_is_chosen(void **state)
     world_try(w, "b0");
     world_try(w, "b1");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -169,7 +169,7 @@ static void C11_equal_parts_are_needed_whole(void **state)
     for (size_t i = 0; i < 4; i++)
         world_try(w, names[i]);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 
@@ -410,7 +410,7 @@ static void S06_elastic_from_none_to_the_maximum(void **state)
     assert_string_equal(world_state(w, "g"), "Planned");
     world_try_members(w, "g", 0, 10);
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_int_equal(world_used(w, "n0", GPU) + world_used(w, "n1", GPU), 5);
     world_node(w, "n2", 8);
     for (int i = 5; i < 10; i++) {

@@ -167,7 +167,7 @@ static void a_gang_that_becomes_placed_binds_those_it_held(void **state)
     assert_string_equal(world_state(w, "g"), "Recovering");
     assert_null(world_answer(w, held));
     world_group(w, "g", 1);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_true(world_binding(w, "g-0@a"));
     world_all_bound(w);
     assert_string_equal(world_answer(w, held), "");
@@ -264,7 +264,7 @@ static void C02_a_member_found_bound_elsewhere_is_charged_there(void **state)
     assert_int_equal(world_used(w, "b", GPU), 1);
     assert_int_equal(world_reserved(w, "a", GPU), 0);
     assert_int_equal(world_reserved(w, "b", GPU), 0);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_free(w);
 }
 

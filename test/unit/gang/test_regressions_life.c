@@ -75,7 +75,7 @@ static void another_object_of_the_same_name_is_another_gang(void **state)
         cleanup_free char *name = xasprintf("g-%d", i);
         world_pod_seen(w, name, "g", 1, "a", PHASE_RUNNING);
     }
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_group_gone(w, "g");
     world_pod_gone(w, "g-1");
     world_pod_gone(w, "g-2");
@@ -130,7 +130,7 @@ static void an_extra_refused_before_is_woken_when_its_gang_is_placed(void **stat
     world_pod_gone(w, "h-0");
     world_try(w, "g-1");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     world_wait(w, SECONDS(30));
     assert_true(world_nominated(w, "g-2@a"));
     world_free(w);
@@ -150,7 +150,7 @@ static void an_extra_kept_out_by_a_reservation_is_woken_at_its_end(void **state)
     world_try(w, "g-0");
     world_try(w, "g-1");
     world_all_bound(w);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_string_equal(world_filter_on(w, "g-2", "b", NULL), ""); /* h's place */
     world_wait(w, SECONDS(9));
     assert_true(world_nominated(w, "g-2@a") || world_nominated(w, "g-2@b"));
@@ -168,7 +168,7 @@ static void those_who_waited_are_woken_when_a_lower_minimum_places_the_gang(void
     world_pod_seen(w, "g-0", "g", 1, "a", PHASE_RUNNING);
     world_pod_seen(w, "g-1", "g", 1, "a", PHASE_RUNNING);
     world_group(w, "g", 2);
-    assert_string_equal(world_state(w, "g"), "Placed");
+    assert_string_equal(world_state(w, "g"), "Scheduled");
     assert_true(world_nominated(w, "g-2@a"));
     world_free(w);
 }

@@ -171,7 +171,7 @@ static struct gang_pod_facts *wide_anti_affinity(int i)
 static struct story begin_beside(int wide_anti_affinity_pods, bool express)
 {
     struct story s = begin();
-    s.core->config.express = express;
+    s.core->config.express_lane = express;
     step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("far", 8)});
     step_one(&s, (struct gang_event){.kind = GANG_EV_NODE_SET, .node = world_gpu_node("n", 64)});
     step_one(&s, (struct gang_event){.kind = GANG_EV_SYNCED});
@@ -204,7 +204,7 @@ static double whole_lists_cost(int wide_anti_affinity_pods)
         sum += filter_cost(&s, pod_in("default", name, NULL));
         s.now += USEC_PER_MSEC;
     }
-    assert_true(s.core->stats.model_looks > 0 || wide_anti_affinity_pods > 1000);
+    assert_true(s.core->stats.predicate_checks > 0 || wide_anti_affinity_pods > 1000);
     end(&s);
     return sum;
 }

@@ -159,7 +159,7 @@ static void an_object_has_owner_and_marks(void **state)
     assert_json(object,
                 "{apiVersion: scheduling.x-k8s.io/v1alpha1, kind: PodGroup, metadata: {name: "
                 "pg-ray-u, namespace: ml, labels: {team: a}, annotations: {note: b, "
-                "muster.dev/made: '{\"minMember\":5,\"minResources\":{\"cpu\":\"8\","
+                "muster.dev/created-spec: '{\"minMember\":5,\"minResources\":{\"cpu\":\"8\","
                 "\"nvidia.com/gpu\":\"4\"}}'}, ownerReferences: [{apiVersion: ray.io/v1, kind: "
                 "RayCluster, name: ray, uid: u, controller: false, blockOwnerDeletion: false}]}, "
                 "spec: {minMember: 5, minResources: {cpu: '8', nvidia.com/gpu: '4'}}}");
@@ -258,9 +258,11 @@ static void others_podgroups_are_never_written(void **state)
     (void)state;
     static const char *const objects[] = {
         "{metadata: {name: pg-ray-u}, spec: {minMember: 1}}",
-        "{metadata: {name: pg-ray-u, annotations: {muster.dev/made: 'no JSON'}}, spec: {minMember: "
+        "{metadata: {name: pg-ray-u, annotations: {muster.dev/created-spec: 'no JSON'}}, spec: "
+        "{minMember: "
         "1}}",
-        "{metadata: {name: pg-ray-u, annotations: {muster.dev/made: '[1]'}}, spec: {minMember: 1}}",
+        "{metadata: {name: pg-ray-u, annotations: {muster.dev/created-spec: '[1]'}}, spec: "
+        "{minMember: 1}}",
     };
     struct workload_group g = group_of(5);
     g.shared = true;

@@ -6,7 +6,7 @@
 #include "k8s/dialect/dialect_common.h"
 #include "k8s/grouper/created_podgroup.h"
 
-#define WAITS "waits: its PodGroup is being made"
+#define WAITS "waits: its PodGroup is being created"
 
 static void one_is_made_and_its_pods_are_linked(void **state)
 {
@@ -28,9 +28,8 @@ static void one_is_made_and_its_pods_are_linked(void **state)
     assert_string_equal(field_peek(group, "apiVersion", NULL), KAI_GROUP "/v2alpha2");
     assert_string_equal(field_peek(group, "metadata", "name", NULL), MADE);
     assert_string_equal(field_peek(group, "metadata", "namespace", NULL), "ns");
-    assert_string_equal(
-        field_peek(group, "metadata", "annotations", CREATED_PODGROUP_ANNOTATION, NULL),
-        "{\"minMember\":4}");
+    assert_string_equal(field_peek(group, "metadata", "annotations", CREATED_SPEC_ANNOTATION, NULL),
+                        "{\"minMember\":4}");
     const json_t *owner =
         json_array_get(json_object_get(json_object_get(group, "metadata"), "ownerReferences"), 0);
     assert_string_equal(field_peek(owner, "kind", NULL), "Job");
@@ -119,7 +118,7 @@ static void pods_that_are_none_of_ours_are_left_alone(void **state)
 static void an_owner_may_refuse(void **state)
 {
     struct gfixture *x = *state;
-    answers(x, JOB, 200, JOB_OF(", annotations: {muster.dev/make-podgroup: 'false'}"));
+    answers(x, JOB, 200, JOB_OF(", annotations: {muster.dev/create-podgroup: 'false'}"));
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p", "alone");
     show_pod(x, JOB_POD("p", "up")); /* and it stays so */
@@ -151,7 +150,7 @@ static void nothing_is_made_when_the_last_who_needs_it_leaves(void **state)
     answers(x, JOB, 200, JOB_OF(""));
     fake_answer(x->w->api, MAKE, 500, "{\"message\":\"not now\"}");
     show_pod(x, JOB_POD("p", "up"));
-    assert_state(x, "p", "waits: its PodGroup cannot be made: PodGroup ns/" MADE ": not now");
+    assert_state(x, "p", "waits: its PodGroup cannot be created: PodGroup ns/" MADE ": not now");
     grouper_pod_gone(x->grouper, "ns", "p"); /* before it is tried again */
     idle(x);
     assert_int_equal(count(x, MAKE), 1);
@@ -185,10 +184,11 @@ static void a_pod_that_is_created_anew_while_its_owner_is_read(void **state)
 static void one_that_goes_while_pods_wait_for_it_is_made_again(void **state)
 {
     struct gfixture *x = *state;
-    show_group(x,
-               "{metadata: {name: ours, namespace: ns, resourceVersion: '5', annotations: "
-               "{muster.dev/made: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: v1, kind: "
-               "Pod, name: a, uid: ua}]}, spec: {minMember: 2}}");
+    show_group(
+        x,
+        "{metadata: {name: ours, namespace: ns, resourceVersion: '5', annotations: "
+        "{muster.dev/created-spec: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: v1, kind: "
+        "Pod, name: a, uid: ua}]}, spec: {minMember: 2}}");
     fake_answer_late(x->w->api, SHARED_PATCH, 404, "{}");
     answers(x, MAKE, 201, "{}");
     answers_link(x, SHARED("b", "ub"), "b", "ours");
@@ -265,14 +265,15 @@ static void a_rule_that_is_missing_is_named(void **state)
     fake_answer(x->w->api, LINK("p"), 403, UNAUTHORIZED("patch", "pods"));
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
+    assert_state(
+        x, "p",
+        "waits: its PodGroup cannot be created: Job ns/train may not be read: grant muster "
+        "get, list and watch of jobs in API group batch");
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: Job ns/train may not be read: grant muster "
-                 "get, list and watch of jobs in API group batch");
-    assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: muster may not create it: grant create of "
+                 "waits: its PodGroup cannot be created: muster may not create it: grant create of "
                  "podgroups in API group scheduling.run.ai");
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: it may not be linked to it: grant muster "
+                 "waits: its PodGroup cannot be created: it may not be linked to it: grant muster "
                  "patch of pods");
     assert_state(x, "p", "in " MADE " as -");
 }
@@ -286,9 +287,9 @@ static void an_owner_that_does_not_exist_is_waited_for(void **state)
     answers(x, MAKE, 201, "{}");
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
-    assert_state(x, "p", "waits: its PodGroup cannot be made: Job ns/train does not exist");
-    assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: Job ns/train was deleted and created anew");
+    assert_state(x, "p", "waits: its PodGroup cannot be created: Job ns/train does not exist");
+    assert_state(
+        x, "p", "waits: its PodGroup cannot be created: Job ns/train was deleted and created anew");
     assert_state(x, "p", "in " MADE " as -");
 }
 
@@ -306,7 +307,7 @@ static void what_an_owner_says_wrongly_is_told(void **state)
     idle(x);
     assert_int_equal(count(x, "POST /api/v1" NS "/events"), 1);
     cleanup_json json_t *event = body_of(x->w, "POST /api/v1" NS "/events", 0);
-    assert_string_equal(field_peek(event, "reason", NULL), "PodGroupNotMade");
+    assert_string_equal(field_peek(event, "reason", NULL), "PodGroupNotCreated");
     assert_string_equal(field_peek(event, "involvedObject", "apiVersion", NULL), "batch/v1");
     assert_string_equal(field_peek(event, "involvedObject", "kind", NULL), "Job");
     assert_string_equal(field_peek(event, "involvedObject", "name", NULL), "train");
@@ -321,7 +322,7 @@ static void a_crd_that_is_missing_is_named(void **state)
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: PodGroups of scheduling.run.ai are not "
+                 "waits: its PodGroup cannot be created: PodGroups of scheduling.run.ai are not "
                  "served; install their CRD, or set podGroupDialect to one that is");
     podgroups_serve(x->w->groups, &dialect_kai, "v2alpha2", true);
     grouper_ready(x->grouper, &dialect_kai, true);
@@ -337,9 +338,9 @@ static void what_the_server_refuses_is_told_and_tried_again(void **state)
     answers(x, MAKE, 201, "{}");
     answers_link(x, JOB_POD("p", "up"), "p", MADE);
     show_pod(x, JOB_POD("p", "up"));
-    assert_state(x, "p", "waits: its PodGroup cannot be made: PodGroup ns/" MADE ": overloaded");
+    assert_state(x, "p", "waits: its PodGroup cannot be created: PodGroup ns/" MADE ": overloaded");
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: PodGroup ns/" MADE
+                 "waits: its PodGroup cannot be created: PodGroup ns/" MADE
                  ": spec.queue: is required");
     assert_state(x, "p", "in " MADE " as -");
     assert_int_equal(count(x, MAKE), 3);
@@ -415,7 +416,7 @@ static void a_kind_of_the_configuration_must_be_read(void **state)
     fake_answer(x->w->api, "GET /apis/example.com/v1", 404, "404 page not found");
     show_pod(x, FOO_POD("kai-scheduler"));
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: kind Foo of example.com/v1 is not served");
+                 "waits: its PodGroup cannot be created: kind Foo of example.com/v1 is not served");
 }
 
 static void owners_in_a_circle_are_told(void **state)
@@ -427,7 +428,7 @@ static void owners_in_a_circle_are_told(void **state)
             "ownerReferences: [{apiVersion: example.com/v1, kind: Foo, name: f, uid: uf}]}}");
     show_pod(x, FOO_POD("kai-scheduler"));
     assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: a chain of 17 owners, must be 1 to 16");
+                 "waits: its PodGroup cannot be created: a chain of 17 owners, must be 1 to 16");
 }
 
 static void an_owner_that_may_not_be_read_asks_for_nothing(void **state)
@@ -461,9 +462,10 @@ static void a_reference_that_leads_elsewhere_is_not_followed(void **state)
                                            i, i, refs[i]);
         cleanup_free char *name = xasprintf("p%zu", i);
         show_pod(x, pod);
-        assert_state(x, name,
-                     "waits: its PodGroup cannot be made: its owner reference has an apiVersion, "
-                     "kind, name or UID that no object can have");
+        assert_state(
+            x, name,
+            "waits: its PodGroup cannot be created: its owner reference has an apiVersion, "
+            "kind, name or UID that no object can have");
     }
     /* Nothing was asked for. */
     cleanup_buf struct buf metrics = BUF_INIT;
@@ -484,7 +486,7 @@ static void another_namespaces_owner_is_not_given(void **state)
     show_pod(x, "{metadata: {name: q, namespace: other, uid: uq, ownerReferences: [{apiVersion: "
                 "batch/v1, kind: Job, name: train, uid: uj, controller: true}]}, spec: "
                 "{schedulerName: kai-scheduler}}");
-    assert_state(x, "q", "waits: its PodGroup cannot be made: Job other/train does not exist");
+    assert_state(x, "q", "waits: its PodGroup cannot be created: Job other/train does not exist");
     assert_int_equal(count(x, "POST /apis/scheduling.run.ai/v2alpha2/namespaces/other/podgroups"),
                      0);
 }
@@ -565,7 +567,7 @@ static void a_conflict_before_there_is_a_member(void **state)
     answers(x, RAY, 200, RAY_OF("1", "2"));
     lists_rays(x, RAY_OF("1", "2"));
     show_group(x, "{metadata: {name: " RAY_MADE ", namespace: ns, resourceVersion: '9', "
-                  "annotations: {muster.dev/made: '{\"minMember\":2}'}, ownerReferences: "
+                  "annotations: {muster.dev/created-spec: '{\"minMember\":2}'}, ownerReferences: "
                   "[{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: ur}]}, spec: "
                   "{minMember: 2}}");
     fake_answer(x->w->api, RAY_PATCH, 409, "{\"message\":\"modified\"}");
@@ -612,12 +614,13 @@ static void what_was_made_before_a_restart_is_found_and_followed(void **state)
     /* Pods are listed before PodGroups. */
     grouper_ready(x->grouper, &dialect_kai, false);
     show_pod(x, text);
-    show_group(x, "{metadata: {name: " RAY_MADE ", namespace: ns, resourceVersion: '9', "
-                  "annotations: {muster.dev/made: '{\"minMember\":3,\"subGroups\":[{\"name\":"
-                  "\"headgroup\",\"minMember\":1},{\"name\":\"w\",\"minMember\":2}]}'}, "
-                  "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: "
-                  "ur}]}, spec: {minMember: 3, subGroups: [{name: headgroup, minMember: 1}, {name: "
-                  "w, minMember: 2}]}}");
+    show_group(x,
+               "{metadata: {name: " RAY_MADE ", namespace: ns, resourceVersion: '9', "
+               "annotations: {muster.dev/created-spec: '{\"minMember\":3,\"subGroups\":[{\"name\":"
+               "\"headgroup\",\"minMember\":1},{\"name\":\"w\",\"minMember\":2}]}'}, "
+               "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: "
+               "ur}]}, spec: {minMember: 3, subGroups: [{name: headgroup, minMember: 1}, {name: "
+               "w, minMember: 2}]}}");
     grouper_ready(x->grouper, &dialect_kai, true);
     until(x, count(x, W_RAYS) == 1);
     idle(x);

@@ -189,7 +189,7 @@ static void a_kind_of_the_configuration_is_followed_after_a_restart(void **state
     grouper_ready(x->grouper, &dialect_kai, false);
     show_pod(x, SET_POD);
     show_group(x, "{metadata: {name: pg-t-ut, namespace: ns, resourceVersion: '9', annotations: "
-                  "{muster.dev/made: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: "
+                  "{muster.dev/created-spec: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: "
                   "example.com/v1, kind: TrainSet, name: t, uid: ut}]}, spec: {minMember: 2}}");
     grouper_ready(x->grouper, &dialect_kai, true);
     until(x, count(x, "WATCH " SETS) == 1);
@@ -214,12 +214,13 @@ static void an_owner_that_changes_while_it_is_read_is_read_well(void **state)
     answers(x, RAY_PATCH, 200, "{}");
     grouper_ready(x->grouper, &dialect_kai, false);
     show_pod(x, pod);
-    show_group(x, "{metadata: {name: " RAY_MADE ", namespace: ns, resourceVersion: '9', "
-                  "annotations: {muster.dev/made: '{\"minMember\":3,\"subGroups\":[{\"name\":"
-                  "\"headgroup\",\"minMember\":1},{\"name\":\"w\",\"minMember\":2}]}'}, "
-                  "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: "
-                  "ur}]}, spec: {minMember: 3, subGroups: [{name: headgroup, minMember: 1}, {name: "
-                  "w, minMember: 2}]}}");
+    show_group(x,
+               "{metadata: {name: " RAY_MADE ", namespace: ns, resourceVersion: '9', "
+               "annotations: {muster.dev/created-spec: '{\"minMember\":3,\"subGroups\":[{\"name\":"
+               "\"headgroup\",\"minMember\":1},{\"name\":\"w\",\"minMember\":2}]}'}, "
+               "ownerReferences: [{apiVersion: ray.io/v1, kind: RayCluster, name: ray, uid: "
+               "ur}]}, spec: {minMember: 3, subGroups: [{name: headgroup, minMember: 1}, {name: "
+               "w, minMember: 2}]}}");
     grouper_ready(x->grouper, &dialect_kai, true);
     until(x, count(x, RAY) == 1);
     pushes_ray(x, RAY_OF("2", "5"));
@@ -376,15 +377,17 @@ static void show_ring_pods(struct gfixture *x)
 static void who_says_another_minimum_than_the_others_waits(void **state)
 {
     struct gfixture *x = *state;
-    show_group(x,
-               "{metadata: {name: ring, namespace: ns, resourceVersion: '5', annotations: "
-               "{muster.dev/made: '{\"minMember\":3}'}, ownerReferences: [{apiVersion: v1, kind: "
-               "Pod, name: a, uid: ua}]}, spec: {minMember: 3}}");
+    show_group(
+        x,
+        "{metadata: {name: ring, namespace: ns, resourceVersion: '5', annotations: "
+        "{muster.dev/created-spec: '{\"minMember\":3}'}, ownerReferences: [{apiVersion: v1, kind: "
+        "Pod, name: a, uid: ua}]}, spec: {minMember: 3}}");
     show_pod(x, RING_POD("p", "up"));
-    assert_state(x, "p",
-                 "waits: its PodGroup cannot be made: annotation muster.dev/min-member says 2, and "
-                 "that of the pods before it said 3; write the same number on each pod of PodGroup "
-                 "ring");
+    assert_state(
+        x, "p",
+        "waits: its PodGroup cannot be created: annotation muster.dev/min-member says 2, and "
+        "that of the pods before it said 3; write the same number on each pod of PodGroup "
+        "ring");
     idle(x);
     assert_int_equal(count(x, RING_PATCH), 0);
     assert_int_equal(count(x, LINK("p")), 0);
@@ -424,10 +427,11 @@ static void nobody_is_linked_to_a_group_that_has_just_gone(void **state)
 {
     struct gfixture *x = *state;
     fake_answer(x->w->api, RING_PATCH, 404, "{\"reason\":\"NotFound\",\"message\":\"not found\"}");
-    show_group(x,
-               "{metadata: {name: ring, namespace: ns, resourceVersion: '5', annotations: "
-               "{muster.dev/made: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: v1, kind: "
-               "Pod, name: a, uid: ua}]}, spec: {minMember: 2}}");
+    show_group(
+        x,
+        "{metadata: {name: ring, namespace: ns, resourceVersion: '5', annotations: "
+        "{muster.dev/created-spec: '{\"minMember\":2}'}, ownerReferences: [{apiVersion: v1, kind: "
+        "Pod, name: a, uid: ua}]}, spec: {minMember: 2}}");
     answers(x, MAKE, 201, "{}");
     answers_link(x, RING_POD("p", "up"), "p", "ring");
     show_pod(x, RING_POD("p", "up"));

@@ -418,7 +418,7 @@ static void W01_a_pod_without_a_podgroup_gets_one(void **state)
     assert_heard(x, "+pod p in its group;");
     cleanup_buf struct buf out = BUF_INIT;
     x->cluster->ops->metrics(x->cluster, &out);
-    assert_non_null(strstr(buf_str(&out), "muster_podgroups_made_total{dialect=\"kai\"} 1\n"));
+    assert_non_null(strstr(buf_str(&out), "muster_podgroups_created_total{dialect=\"kai\"} 1\n"));
     x->cluster->ops->close(x->cluster, 0);
     x->cluster = NULL;
 }

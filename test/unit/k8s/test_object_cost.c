@@ -145,7 +145,7 @@ static struct gang_event gone(enum gang_event_kind kind, const char *api_group, 
 static void cluster_begin(struct cluster_of_others *c)
 {
     struct gang_config config = gang_config_default();
-    config.express = true;
+    config.express_lane = true;
     *c = (struct cluster_of_others){.core = gang_core_new(&config), .now = USEC_PER_SEC};
     c->claims = claim_topology_new(&(struct cluster_sink){.post = on_claim, .arg = c});
     c->names = xcalloc(NODES, sizeof *c->names);

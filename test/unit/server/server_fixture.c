@@ -85,7 +85,7 @@ static int setup_with(void **state, usec_t hold, bool express)
     log_setup(LOG_ERROR, LOG_TEXT);
     s->config = config_defaults();
     s->config->hold = hold;
-    s->config->express = express;
+    s->config->express_lane = express;
     s->loop = loop_new(s->config, &s->metrics, &err);
     assert_non_null(s->loop);
     s->calls = (struct verb_context){s->loop, &s->metrics, NULL};

@@ -82,7 +82,7 @@ static void offer_the_other(struct server *s)
 static json_t *express_of(struct server *s, const char *path)
 {
     json_t *gang = fetch_json(s->ops_at, "GET", path, NULL, 200);
-    json_t *express = json_incref(json_object_get(gang, "express"));
+    json_t *express = json_incref(json_object_get(gang, "expressLane"));
     assert_non_null(express);
     json_decref(gang);
     return express;
@@ -104,11 +104,11 @@ static void one_list_that_differs_is_no_difference(void **state)
     let_it_settle();
     offer_the_other(s);
     offer_the_other(s); /* within the second */
-    wait_metric(s, "muster_model_checks_total 2");
-    wait_metric(s, "muster_model_mismatch_total{predicate=\"Unmodelled\"} 0");
+    wait_metric(s, "muster_predicate_checks_total 2");
+    wait_metric(s, "muster_predicate_mismatch_total{predicate=\"Unmodelled\"} 0");
     wait_metric(s, "muster_express_lane 1");
     json_t *express = express_of(s, "/api/v1/gangs/ml/g");
-    assert_true(json_is_true(json_object_get(express, "on")));
+    assert_true(json_is_true(json_object_get(express, "open")));
     assert_int_equal(json_integer_value(json_object_get(express, "mismatches")), 0);
     assert_null(json_object_get(express, "firstMismatch"));
     json_decref(express);
@@ -121,11 +121,11 @@ static void P03_whole_lists_that_differ_twice_are_counted_and_told(void **state)
         "kube-scheduler does not offer node n0 to pod ml/p0, for a reason that muster has no rule "
         "for";
     differ_twice(s);
-    wait_metric(s, "muster_model_mismatch_total{predicate=\"Unmodelled\"} 1");
-    wait_metric(s, "muster_model_mismatch_total{predicate=\"NodeResourcesFit\"} 0");
+    wait_metric(s, "muster_predicate_mismatch_total{predicate=\"Unmodelled\"} 1");
+    wait_metric(s, "muster_predicate_mismatch_total{predicate=\"NodeResourcesFit\"} 0");
     wait_metric(s, "muster_express_closed_namespaces 1");
     json_t *express = express_of(s, "/api/v1/gangs/ml/g");
-    assert_true(json_is_false(json_object_get(express, "on")));
+    assert_true(json_is_false(json_object_get(express, "open")));
     assert_int_equal(json_integer_value(json_object_get(express, "mismatches")), 1);
     assert_string_equal(json_string_value(json_object_get(express, "firstMismatch")), first);
     json_decref(express);
@@ -144,7 +144,7 @@ static void P03_after_a_difference_every_member_comes_to_bind(void **state)
     wait_metric(s, "muster_held_binds 1");
     assert_int_equal(atomic_load(&s->fake.bindings), 0);
     json_t *express = express_of(s, "/api/v1/gangs/ml/h");
-    assert_non_null(strstr(json_string_value(json_object_get(express, "doubt")), "node n0"));
+    assert_non_null(strstr(json_string_value(json_object_get(express, "reason")), "node n0"));
     json_decref(express);
     assert_true(passes_filter(s, "h1", "h"));
     cleanup_free char *second = bind_error(send_bind(s, "h1"));

@@ -94,8 +94,8 @@ static void changes_of_state_are_kept_and_repetitions_are_not(void **state)
         {"Assembling", "Waiting", "room for 3"},
         {"Waiting", "Planned", "4 members needed, 5 exist: places are reserved"},
         {"Planned", "Committing", "the bindings of all 4 needed members are sent"},
-        {"Committing", "Placed", "3 of 5 members are bound, 4 needed"},
-        {"Placed", "Done", "all members have finished, 2 of them well"},
+        {"Committing", "Scheduled", "3 of 5 members are bound, 4 needed"},
+        {"Scheduled", "Done", "all members have finished, 2 of them well"},
     };
     json_t *j = show(h, NULL, NULL, 100);
     assert_int_equal(json_array_size(j), ARRAY_SIZE(expected));
@@ -237,7 +237,7 @@ static void each_change_is_a_line_in_the_log_at_a_bounded_rate(void **state)
     assert_non_null(strstr(log, " gang state gang=\"ml/a\" from=\"\" to=\"Waiting\" "
                                 "reason=\"NotEnoughResources\" text=\"no \\\"room\\\"\"\n"));
     assert_non_null(strstr(log, "gang=\"ml/a\" from=\"Waiting\" to=\"Planned\""));
-    assert_non_null(strstr(log, "gang=\"ml/a\" from=\"Planned\" to=\"Placed\""));
+    assert_non_null(strstr(log, "gang=\"ml/a\" from=\"Planned\" to=\"Scheduled\""));
     assert_int_equal(count(log, " gang state "), HISTORY_LOG_RATE + 1);
     assert_non_null(strstr(log, "not logged: too many at once changes=\"952\"\n"));
 }

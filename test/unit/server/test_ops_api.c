@@ -27,7 +27,7 @@ static void ops_show_what_there_is(void **state)
     assert_int_equal(json_array_size(json_object_get(gangs, "gangs")), 1);
     assert_int_equal(json_array_size(json_object_get(other, "gangs")), 0);
     json_t *gang = json_array_get(json_object_get(gangs, "gangs"), 0);
-    static const char *const texts[] = {"namespace", "name", "group", "state", "since"};
+    static const char *const texts[] = {"namespace", "name", "apiGroup", "state", "since"};
     static const char *const numbers[] = {"minMember", "needed",   "members",   "bound",
                                           "running",   "failed",   "succeeded", "held",
                                           "planned",   "priority", "attempts"};
@@ -35,7 +35,7 @@ static void ops_show_what_there_is(void **state)
         assert_true(json_is_string(json_object_get(gang, texts[i])));
     for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
         assert_true(json_is_integer(json_object_get(gang, numbers[i])));
-    assert_true(json_is_true(json_object_get(gang, "known")));
+    assert_true(json_is_true(json_object_get(gang, "podGroupExists")));
     assert_true(json_is_string(json_object_get(json_object_get(gang, "reason"), "code")));
     assert_string_equal(json_string_value(json_object_get(gang, "state")), "Planned");
     assert_int_equal(json_array_size(json_object_get(one, "pods")), 2);
@@ -165,7 +165,7 @@ static void events_are_shown_for_one_gang_and_in_part(void **state)
     assert_int_equal(count_events(s, "?gang=ml/g") + 1, all);
     assert_int_equal(count_events(s, "?namespace=ml"), all);
     assert_int_equal(count_events(s, "?namespace=none"), 0);
-    assert_int_equal(count_events(s, "?gang=ml/g&group=other.io"), 0);
+    assert_int_equal(count_events(s, "?gang=ml/g&apiGroup=other.io"), 0);
 }
 
 static void one_gang_comes_with_why(void **state)
@@ -179,19 +179,19 @@ static void one_gang_comes_with_why(void **state)
         post_pod(s, name, "g");
     }
     post(s, (struct gang_event){.kind = GANG_EV_SYNCED});
-    wait_for(s, "place", 1);
+    wait_for(s, "position", 1);
     json_t *j = fetch_json(s->ops_at, "GET", "/api/v1/gangs/ml/g", NULL, 200);
-    json_t *signature = json_array_get(json_object_get(j, "waiting"), 0);
-    json_t *missing = json_object_get(signature, "short");
+    json_t *signature = json_array_get(json_object_get(j, "signatures"), 0);
+    json_t *missing = json_object_get(signature, "shortage");
     assert_int_equal(json_integer_value(json_object_get(signature, "pods")), 3);
-    assert_int_equal(json_integer_value(json_object_get(signature, "fit")), 2);
+    assert_int_equal(json_integer_value(json_object_get(signature, "fitNow")), 2);
     assert_string_equal(json_string_value(json_object_get(missing, "resource")), "nvidia.com/gpu");
     assert_int_equal(json_integer_value(json_object_get(missing, "free")), 2);
     assert_int_equal(json_array_size(json_object_get(j, "pods")), 3);
-    assert_int_equal(json_array_size(json_object_get(j, "withoutPlace")), 3);
+    assert_int_equal(json_array_size(json_object_get(j, "unplaced")), 3);
     assert_int_equal(json_array_size(json_object_get(j, "minimums")), 1);
     assert_true(json_array_size(json_object_get(j, "events")) > 0);
-    assert_int_equal(json_integer_value(json_object_get(j, "inOrder")), 1);
+    assert_int_equal(json_integer_value(json_object_get(j, "queueLength")), 1);
     json_decref(j);
 }
 

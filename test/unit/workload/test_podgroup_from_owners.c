@@ -67,7 +67,7 @@ static void test_which_api_is_written(void **state)
         rules.home = home;
         json_object_set(pod, "spec", spec);
         json_object_set_new(json_object_get(pod, "metadata"), "annotations",
-                            json_pack("{s:s}", "muster.dev/make-podgroup", "true"));
+                            json_pack("{s:s}", "muster.dev/create-podgroup", "true"));
         json_object_update(json_object_get(owner, "metadata"), marks);
         const json_t *chain[] = {pod, owner};
         cleanup_free char *got = fixture_ask(&rules, chain, 2);
@@ -82,7 +82,7 @@ static void test_keys_of_the_pod_go_before_the_owners(void **state)
     struct workload_rules rules = fixture_rules();
     (void)state;
     expect(&rules,
-           "{metadata: {name: p, uid: pu, annotations: {muster.dev/make-podgroup: 'true', "
+           "{metadata: {name: p, uid: pu, annotations: {muster.dev/create-podgroup: 'true', "
            "volcano.sh/task-spec: a}, ownerReferences: [{apiVersion: example.com/v1, kind: Odd, "
            "name: o, uid: ou}]}}",
            "{apiVersion: example.com/v1, kind: Odd, metadata: {name: o, uid: ou, labels: "
@@ -146,10 +146,11 @@ static void test_words_of_the_pod(void **state)
 {
     struct workload_rules rules = fixture_rules();
     (void)state;
-    expect(&rules, "{metadata: {name: p, uid: u, annotations: {muster.dev/make-podgroup: 'no'}}}",
-           NULL,
-           "error: Pod default/p: annotation muster.dev/make-podgroup is \"no\", must be \"true\" "
-           "or \"false\"");
+    expect(
+        &rules, "{metadata: {name: p, uid: u, annotations: {muster.dev/create-podgroup: 'no'}}}",
+        NULL,
+        "error: Pod default/p: annotation muster.dev/create-podgroup is \"no\", must be \"true\" "
+        "or \"false\"");
     expect(&rules, "{metadata: {name: p, uid: u}}", NULL, "no PodGroup");
 }
 

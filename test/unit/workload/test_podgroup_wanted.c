@@ -21,13 +21,13 @@ static const struct {
      "make"},
     {"{metadata: {ownerReferences: [{kind: A}]}}", "no"},
     /* words */
-    {"{metadata: {annotations: {muster.dev/make-podgroup: 'true'}}}", "make"},
+    {"{metadata: {annotations: {muster.dev/create-podgroup: 'true'}}}", "make"},
     {"{metadata: {annotations: {scheduling.run.ai/gang-scheduling: 'true'}}}", "make"},
-    {"{metadata: {annotations: {muster.dev/make-podgroup: 'perhaps'}}}",
+    {"{metadata: {annotations: {muster.dev/create-podgroup: 'perhaps'}}}",
      "make"}, /* to be refused */
     {"{metadata: {annotations: {muster.dev/gang: quartet}}}", "make"},
     {"{metadata: {annotations: {muster.dev/gang: ''}}}", "no"},
-    {"{spec: {schedulerName: volcano}, metadata: {annotations: {muster.dev/make-podgroup: "
+    {"{spec: {schedulerName: volcano}, metadata: {annotations: {muster.dev/create-podgroup: "
      "'false'}}}",
      "no"},
     {"{spec: {schedulerName: volcano}, metadata: {annotations: {scheduling.run.ai/gang-scheduling: "
@@ -39,7 +39,7 @@ static const struct {
     {"{spec: {schedulerName: volcano}, metadata: {annotations: {kai.scheduler/skip-podgrouper: "
      "'false'}}}",
      "make"},
-    {"{metadata: {annotations: {muster.dev/make-podgroup: 'false', muster.dev/gang: a}}}", "no"},
+    {"{metadata: {annotations: {muster.dev/create-podgroup: 'false', muster.dev/gang: a}}}", "no"},
     /* pods that are no workload's, or over */
     {"{spec: {schedulerName: volcano}, metadata: {annotations: {kubernetes.io/config.mirror: x}}}",
      "no"},
@@ -83,7 +83,7 @@ static void test_switched_off_nobody_gets_one(void **state)
     struct workload_rules rules = fixture_rules();
     cleanup_json json_t *pod =
         fixture_parse("{spec: {schedulerName: volcano}, metadata: {annotations: "
-                      "{muster.dev/make-podgroup: 'true'}}}");
+                      "{muster.dev/create-podgroup: 'true'}}}");
     (void)state;
     assert_int_equal(workload_wants_podgroup(&rules, pod), WORKLOAD_MAKE);
     rules.on = false;
@@ -99,10 +99,10 @@ static void test_namespaces_are_the_operators_word(void **state)
         fixture_parse("{metadata: {namespace: ml}, spec: {schedulerName: volcano}}");
     cleanup_json json_t *in_none = fixture_parse("{spec: {schedulerName: volcano}}");
     cleanup_json json_t *in_kube = fixture_parse(
-        "{metadata: {namespace: kube-system, annotations: {muster.dev/make-podgroup: 'true'}}}");
+        "{metadata: {namespace: kube-system, annotations: {muster.dev/create-podgroup: 'true'}}}");
     (void)state;
-    rules.except_namespaces = except;
-    rules.n_except_namespaces = 1;
+    rules.excluded_namespaces = except;
+    rules.n_excluded_namespaces = 1;
     assert_int_equal(workload_wants_podgroup(&rules, in_ml), WORKLOAD_MAKE);
     assert_int_equal(workload_wants_podgroup(&rules, in_none), WORKLOAD_MAKE);
     assert_int_equal(workload_wants_podgroup(&rules, in_kube),
@@ -114,7 +114,7 @@ static void test_namespaces_are_the_operators_word(void **state)
     rules.n_namespaces = 2;
     assert_int_equal(workload_wants_podgroup(&rules, in_none),
                      WORKLOAD_MAKE); /* it is in "default" */
-    rules.n_except_namespaces = 2;
+    rules.n_excluded_namespaces = 2;
     assert_int_equal(workload_wants_podgroup(&rules, in_ml), WORKLOAD_NO); /* named and excepted */
 }
 
