@@ -8,8 +8,10 @@
 
 #include "base/duration.h"
 #include "cmd/cmd.h"
+#include "config/config.h"
 #include "gang/gang.h"
 #include "k8s/encoding/kube_field.h"
+#include "server/loop/core_config.h"
 #include "simulator/built_in_cluster.h"
 #include "simulator/simulation_report.h"
 
@@ -274,9 +276,11 @@ static int simulate(struct scenario *scenario, bool json, usec_t until, bool unt
         .until_given = until_given,
     };
     struct cluster_sink sink = {post, &sim};
-    struct gang_config config = gang_config_default();
+    struct config *settings = config_defaults();
+    struct gang_config config = core_config(settings);
     scenario_config(scenario, &config);
     sim.core = gang_core_new(&config);
+    config_free(settings);
     sim.cluster = builtin_cluster_new(scenario, &sink, WALL);
     builtin_cluster_watch(sim.cluster, simulation_report_event, sim.timeline);
     bool failed = run(&sim) < 0;

@@ -62,9 +62,8 @@ struct gang_config {
     size_t n_scheduler_names;
 };
 
-/* The documented defaults: 20 s, 3 s, 60 s, 3600 s, 5 s, 300 s, 30 s, 10000, 100000, 500, 300 s,
- * no, no, no, auto, no, no, no, no, all. */
-struct gang_config gang_config_default(void);
+/* A bound for plan_work that keeps a step to about 20 ms. */
+#define GANG_PLAN_WORK 100000
 
 /* Copies config. Never NULL. */
 struct gang_core *gang_core_new(const struct gang_config *config);

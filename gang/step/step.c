@@ -39,23 +39,6 @@
 #include "gang/step/gang_invariants.h"
 #include "gang/verb/verbs.h"
 
-struct gang_config gang_config_default(void)
-{
-    return (struct gang_config){
-        .hold = 20 * USEC_PER_SEC,
-        .assemble = 3 * USEC_PER_SEC,
-        .schedule_timeout = 60 * USEC_PER_SEC,
-        .schedule_timeout_max = 3600 * USEC_PER_SEC,
-        .backoff_initial = 5 * USEC_PER_SEC,
-        .backoff_max = 300 * USEC_PER_SEC,
-        .reason_refresh = 30 * USEC_PER_SEC,
-        .max_holds = 10000,
-        .plan_work = 100000, /* some 20 ms */
-        .commit_batch_threshold = 500,
-        .starvation = 300 * USEC_PER_SEC,
-    };
-}
-
 struct gang_core *gang_core_new(const struct gang_config *config)
 {
     struct gang_core *core = xcalloc(1, sizeof *core);

@@ -17,28 +17,29 @@ static int32_t rules_off(const struct config *c)
 
 struct gang_config core_config(const struct config *c)
 {
-    struct gang_config cc = gang_config_default();
-    cc.hold = c->hold;
-    cc.assemble = c->assemble;
-    cc.schedule_timeout = c->schedule_timeout;
-    cc.schedule_timeout_max = c->max_schedule_timeout;
-    cc.backoff_initial = c->backoff;
-    cc.backoff_max = c->max_backoff;
-    cc.reason_refresh = c->reason_refresh;
-    cc.max_holds = (size_t)c->max_holds;
-    cc.commit_batch_threshold = (size_t)c->commit_batch_threshold;
-    cc.starvation = c->starvation;
-    cc.strict_order = c->strict_order;
-    cc.trust_group_priority = c->trust_group_priority;
-    cc.evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT;
-    cc.requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE;
-    cc.steering = (enum gang_steering)c->steering;
-    cc.gates = c->gates;
-    cc.show_gated = c->gates_show;
-    cc.express_lane = c->express_lane;
-    cc.rules_off = rules_off(c);
-    cc.whole_lists = c->whole_lists;
-    cc.scheduler_names = (const char *const *)c->scheduler_names.items;
-    cc.n_scheduler_names = c->scheduler_names.n;
-    return cc;
+    return (struct gang_config){
+        .hold = c->hold,
+        .assemble = c->assemble,
+        .schedule_timeout = c->schedule_timeout,
+        .schedule_timeout_max = c->max_schedule_timeout,
+        .backoff_initial = c->backoff,
+        .backoff_max = c->max_backoff,
+        .reason_refresh = c->reason_refresh,
+        .plan_work = GANG_PLAN_WORK,
+        .max_holds = (size_t)c->max_holds,
+        .commit_batch_threshold = (size_t)c->commit_batch_threshold,
+        .starvation = c->starvation,
+        .strict_order = c->strict_order,
+        .trust_group_priority = c->trust_group_priority,
+        .evict_on_failed_commit = c->on_failed_commit == CONFIG_EVICT,
+        .requeue_below_minimum = c->below_minimum == CONFIG_REQUEUE,
+        .steering = (enum gang_steering)c->steering,
+        .gates = c->gates,
+        .show_gated = c->gates_show,
+        .express_lane = c->express_lane,
+        .rules_off = rules_off(c),
+        .whole_lists = c->whole_lists,
+        .scheduler_names = (const char *const *)c->scheduler_names.items,
+        .n_scheduler_names = c->scheduler_names.n,
+    };
 }

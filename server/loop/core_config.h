@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * core_config.h - from the settings, those of the core. Pure, any thread.
- *
- * The defaults stand in the table of config/config_keys.c, and in gang_config_default() for whoever
- * has a core without settings. A test compares all of them.
+ * core_config.h - the core's configuration, from the settings. Pure, any thread.
  */
 #ifndef MUSTER_SERVER_LOOP_CORE_CONFIG_H
 #define MUSTER_SERVER_LOOP_CORE_CONFIG_H
@@ -11,7 +8,7 @@
 #include "config/config.h"
 #include "gang/gang.h"
 
-/* Borrows from config. What no setting sets stays the core's default. */
+/* Borrows from config. */
 struct gang_config core_config(const struct config *config);
 
 #endif

@@ -27,6 +27,7 @@
 #include "base/usec.h"
 #include "gang/gang.h"
 #include "gang/node_predicates.h"
+#include "test/lib/test_config.h"
 #include "workload/request_sums.h"
 
 #define CLASSES 20 /* of nodes: labels, CPUs, memory */
@@ -124,7 +125,7 @@ static struct gang_event group_event(const char *name, int min)
 /* Nobody is hoped for: what is measured is planned in one step, when the last member is there. */
 static struct bench bench_new(int nodes, int classes)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.schedule_timeout = 24 * 3600 * USEC_PER_SEC;
     config.starvation = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "test/fuzz/core_fixture.h"
+#include "test/lib/test_config.h"
 
 #include "k8s/decode/decode.h"
 #include "k8s/dialect/dialect.h"
@@ -201,7 +202,7 @@ struct gang_event core_fixture_gone(const struct gang_event *set)
 struct core_fixture *core_fixture_new(void)
 {
     static json_t *trees[ARRAY_SIZE(objects)]; /* read once */
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.express_lane = true;
     config.gates = true;
     struct core_fixture *b = xcalloc(1, sizeof *b);

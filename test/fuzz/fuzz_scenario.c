@@ -9,6 +9,7 @@
 #include "gang/gang.h"
 #include "k8s/encoding/yaml_to_json.h"
 #include "test/fuzz/fuzz.h"
+#include "test/lib/test_config.h"
 
 static void check_list(const json_t *todo, const char *key)
 {
@@ -45,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(strncmp(err.text, "f.yaml", strlen("f.yaml")) == 0, "names no file: %s", err.text);
         return 0;
     }
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     scenario_config(s, &config);
     for (size_t i = 0; i < json_array_size(s->objects); i++) {
         const json_t *object = json_array_get(s->objects, i);

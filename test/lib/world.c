@@ -15,14 +15,14 @@ struct world *world_new_with(struct gang_config config, bool synced)
 
 struct world *world_new(void)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     return world_new_with(config, true);
 }
 
 struct world *world_express(void)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.express_lane = true;
     return world_new_with(config, true);

@@ -27,6 +27,7 @@
 #include "base/buf.h"
 #include "base/map.h"
 #include "gang/gang.h"
+#include "test/lib/test_config.h"
 
 struct world_call {
     uint64_t id;

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "test/lib/test_config.h"
 #include "test/prop/digest.h"
 #include "test/prop/event_text.h"
 #include "test/prop/oracle.h"
@@ -14,7 +15,7 @@
 struct gang_config model_config(const struct model *m)
 {
     static const char *const ours[] = {"default-scheduler"};
-    struct gang_config c = gang_config_default();
+    struct gang_config c = test_config();
     c.assemble = op_get(&m->config, A_HOPE, 0) * USEC_PER_MSEC;
     c.max_holds = (size_t)op_get(&m->config, A_HOLDS, 10000);
     c.commit_batch_threshold = (size_t)op_get(&m->config, A_TOGETHER, 0);

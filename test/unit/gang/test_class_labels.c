@@ -33,7 +33,7 @@ static struct gang_node_facts *labelled(int i)
 
 static struct world *cluster(void)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     struct world *w = world_new_with(config, false);
     for (int i = 0; i < NODES; i++)

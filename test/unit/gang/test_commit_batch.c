@@ -6,7 +6,7 @@
 
 static struct world *world_together(size_t together)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.commit_batch_threshold = together;
     return world_new_with(config, true);
@@ -164,7 +164,7 @@ static void no_gang_waits_when_its_hold_is_nearly_over(void **state)
 static void no_gang_waits_longer_than_a_quarter_of_a_hold(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.commit_batch_threshold = 3;
     config.hold = MSEC(8);
@@ -184,7 +184,7 @@ static void no_gang_waits_longer_than_a_quarter_of_a_hold(void **state)
 static void half_of_the_holds_taken_ends_the_wait(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.commit_batch_threshold = 3;
     config.max_holds = 6;
@@ -210,7 +210,7 @@ static void half_of_the_holds_taken_ends_the_wait(void **state)
 static void those_of_an_earlier_life_count_when_filter_refuses_them(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.commit_batch_threshold = 1;
     struct world *w = world_new_with(config, false);
@@ -233,7 +233,7 @@ static void those_of_an_earlier_life_count_when_filter_refuses_them(void **state
 
 static struct world *express_crowd(size_t together)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.commit_batch_threshold = together;
     config.express_lane = true;
@@ -267,7 +267,7 @@ static void P07_express_gangs_commit_together_too(void **state)
 static void where_holds_are_few_an_express_gang_does_not_wait(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.commit_batch_threshold = 3;
     config.express_lane = true;
@@ -294,7 +294,7 @@ static void an_express_gang_in_doubt_is_not_committed_with_the_others(void **sta
     world_wait(w, MSEC(200));
     assert_int_equal(w->n_bindings, 0);
     assert_null(world_answer(w, a));
-    world_wait(w, gang_config_default().hold);
+    world_wait(w, test_config().hold);
     assert_int_equal(w->n_bindings, 0);
     assert_non_null(world_answer(w, a));
     assert_string_not_equal(world_answer(w, a), "");

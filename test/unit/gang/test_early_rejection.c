@@ -235,7 +235,7 @@ static void T03_an_early_rejected_extra_keeps_nobody(void **state)
 static void T03_a_gated_member_is_not_rejected_early(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.gates = true;
     struct world *w = world_new_with(config, true);
     world_node(w, "a", 1);

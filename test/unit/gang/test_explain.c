@@ -243,7 +243,7 @@ static void subgroups_have_their_figures(void **state)
 static void capacity_that_is_kept_is_told_on_both_sides(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.starvation = SECONDS(10);
     struct world *w = world_new_with(config, true);

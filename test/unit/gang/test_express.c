@@ -44,7 +44,7 @@ static void at_the_limit_of_holds_the_lane_needs_none(void **state)
 {
     (void)state;
     for (int lane = 0; lane < 2; lane++) {
-        struct gang_config config = gang_config_default();
+        struct gang_config config = test_config();
         config.express_lane = lane;
         config.max_holds = 1;
         struct world *w = world_new_with(config, true);
@@ -177,7 +177,7 @@ static void a_node_that_another_pod_is_nominated_to_is_left_to_the_scheduler(voi
 static void nodes_that_come_after_the_nomination_are_left_to_it_too(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.express_lane = true;
     struct world *w = world_new_with(config, false);
@@ -314,7 +314,7 @@ static void a_place_that_was_swapped_away_is_not_bound_to_unasked(void **state)
 static void members_that_are_hoped_for_are_waited_for(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.express_lane = true;
     struct world *w = world_new_with(config, true);
     world_node(w, "a", 2);
@@ -475,7 +475,7 @@ static void an_ordinary_pod_on_its_way_does_not_take_a_port_twice(void **state)
 static void a_gate_that_the_watch_still_shows_keeps_all_off_the_lane(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.express_lane = config.gates = true;
     struct world *w = world_new_with(config, true);

@@ -29,7 +29,7 @@ struct story {
 
 static struct story begin(const char *what)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     struct story s = {.core = gang_core_new(&config), .now = USEC_PER_SEC, .what = what};
     return s;
 }

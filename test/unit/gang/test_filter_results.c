@@ -244,7 +244,7 @@ static void T13_the_reach_of_its_volumes_holds_at_bind(void **state)
 static void T13_rules_that_kube_scheduler_runs_without_do_not_hold(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.rules_off = 1 << PREDICATE_TAINTS;
     struct world *w = world_new_with(config, true);
     taint(w, "n0", "example.com/broken");
@@ -259,7 +259,7 @@ static void T13_a_pod_of_another_scheduler_is_not_bound(void **state)
 {
     (void)state;
     const char *names[] = {"default-scheduler"};
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.scheduler_names = names;
     config.n_scheduler_names = 1;
     struct world *w = world_new_with(config, true);
@@ -284,7 +284,7 @@ static void T13_who_was_there_at_the_start_may_have_passed_before(void **state)
                 {true, false, SECONDS(659)},
                 {true, true, SECONDS(660)}};
     for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-        struct world *w = world_new_with(gang_config_default(), false);
+        struct world *w = world_new_with(test_config(), false);
         world_node(w, "n0", 4);
         struct gang_pod_facts *f = world_pod_facts("p", NULL, 1);
         f->has_pvc = rows[i].volumes;
@@ -304,7 +304,7 @@ static void T13_who_was_there_at_the_start_may_have_passed_before(void **state)
 static void T13_at_the_start_too_the_pods_own_rules_hold(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     taint(w, "n0", "example.com/broken");
     world_pod(w, "p", NULL, 1);
     world_sync(w);

@@ -358,7 +358,7 @@ static void an_unclear_binding_is_settled_by_reading_and_sending_again(void **st
 static void C04_after_a_restart_the_gang_is_completed_or_placed(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     world_node(w, "a", 4);
     world_group(w, "half", 2);
     world_pod_seen(w, "half-0", "half", 1, "a", PHASE_RUNNING);
@@ -423,7 +423,7 @@ static void extras_join_the_plan_but_commit_does_not_wait_for_them(void **state)
 static void members_gated_or_of_another_scheduler_are_named(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     const char *ours[] = {"default-scheduler"};
     config.scheduler_names = ours;
     config.n_scheduler_names = 1;
@@ -525,7 +525,7 @@ static void two_gangs_interleaved_never_block_each_other(void **state)
 
 static struct world *expecting_world(void)
 {
-    return world_new_with(gang_config_default(), true);
+    return world_new_with(test_config(), true);
 }
 
 static void hope_takes_the_first_members_straight_to_a_held_bind(void **state)

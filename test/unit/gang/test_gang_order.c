@@ -77,7 +77,7 @@ static struct world *big_gang_waits(struct gang_config config)
 static void C12_small_work_goes_ahead_for_a_while(void **state)
 {
     (void)state;
-    struct world *w = big_gang_waits(gang_config_default());
+    struct world *w = big_gang_waits(test_config());
     world_group(w, "small", 2);
     world_members(w, "small", 0, 2, 1);
     assert_string_equal(world_state(w, "small"), "Planned");
@@ -89,7 +89,7 @@ static void C12_small_work_goes_ahead_for_a_while(void **state)
 static void C12_after_that_freed_capacity_is_kept(void **state)
 {
     (void)state;
-    struct world *w = big_gang_waits(gang_config_default());
+    struct world *w = big_gang_waits(test_config());
     world_wait(w, SECONDS(301));
     world_group(w, "small", 2);
     world_members(w, "small", 0, 2, 1);
@@ -112,7 +112,7 @@ static void C12_after_that_freed_capacity_is_kept(void **state)
 static void C12_work_that_cannot_delay_it_passes(void **state)
 {
     (void)state;
-    struct world *w = big_gang_waits(gang_config_default());
+    struct world *w = big_gang_waits(test_config());
     world_wait(w, SECONDS(301));
     world_node(w, "x", 1); /* too small for its members */
     world_group(w, "small", 1);
@@ -131,7 +131,7 @@ static void C12_work_that_cannot_delay_it_passes(void **state)
 static void C12_capacity_that_is_freed_elsewhere_is_taken_into_account(void **state)
 {
     (void)state;
-    struct world *w = big_gang_waits(gang_config_default());
+    struct world *w = big_gang_waits(test_config());
     world_wait(w, SECONDS(301));
     world_node(w, "m0", 4);
     assert_string_equal(world_state(w, "big"), "Waiting");
@@ -147,7 +147,7 @@ static void C12_capacity_that_is_freed_elsewhere_is_taken_into_account(void **st
 static void C12_what_was_kept_out_is_woken_when_the_gang_is_gone(void **state)
 {
     (void)state;
-    struct world *w = big_gang_waits(gang_config_default());
+    struct world *w = big_gang_waits(test_config());
     world_wait(w, SECONDS(301));
     world_pod(w, "single", NULL, 1);
     assert_string_equal(world_filter(w, "single"), "");
@@ -174,7 +174,7 @@ static void C12_a_gang_that_can_never_fit_keeps_nothing(void **state)
 static void C12_the_guard_outlives_a_backoff(void **state)
 {
     (void)state;
-    struct world *w = with(gang_config_default());
+    struct world *w = with(test_config());
     world_node(w, "n0", 4);
     running(w, "old", 2, "n0");
     world_group(w, "big", 1); /* a timeout of 60 s: attempts come and go */
@@ -192,7 +192,7 @@ static void C12_the_guard_outlives_a_backoff(void **state)
 static void S04_C12_a_stream_of_small_gangs_starves_nobody(void **state)
 {
     (void)state;
-    struct world *w = with(gang_config_default());
+    struct world *w = with(test_config());
     world_node(w, "n0", 4);
     running(w, "s0", 1, "n0");
     world_group(w, "big", 1);
@@ -224,7 +224,7 @@ static void S04_C12_a_stream_of_small_gangs_starves_nobody(void **state)
 static void S04_C12_strict_order_holds_what_comes_after(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.strict_order = true;
     struct world *w = big_gang_waits(config);
     world_group(w, "small", 2);
@@ -244,7 +244,7 @@ static void S04_C12_strict_order_holds_what_comes_after(void **state)
 static void S04_strict_order_lets_go_when_the_first_is_placed(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.strict_order = true;
     struct world *w = big_gang_waits(config);
     world_group(w, "small", 2);
@@ -261,7 +261,7 @@ static void S04_strict_order_lets_go_when_the_first_is_placed(void **state)
 static void S04_a_higher_priority_is_not_behind(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.strict_order = true;
     struct world *w = big_gang_waits(config);
     struct gang_group_facts *f = world_group_facts("urgent", 1);
@@ -328,7 +328,7 @@ static void controlled(struct world *w, const char *name, bool yes)
 
 static struct world *commit_fails(bool evict)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.evict_on_failed_commit = evict;
     struct world *w = with(config);
     world_node(w, "n", 4);
@@ -419,7 +419,7 @@ static void C06_a_node_that_always_refuses_is_left(void **state)
 
 static struct world *placed_of_three(bool requeue)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.requeue_below_minimum = requeue;
     struct world *w = with(config);
     world_node(w, "n", 4);

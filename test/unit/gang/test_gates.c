@@ -4,7 +4,7 @@
 
 static struct world *gated_world(bool show)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.gates = true;
     config.show_gated = show;
@@ -115,7 +115,7 @@ static void a_gate_is_asked_for_again_until_it_is_seen_open(void **state)
 static void a_member_that_was_nominated_by_an_earlier_muster_is_only_let_go(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.gates = true;
     struct world *w = world_new_with(config, /* synced= */ false);
     world_node(w, "n", 2);
@@ -134,7 +134,7 @@ static void a_member_that_was_nominated_by_an_earlier_muster_is_only_let_go(void
 static void members_are_not_let_go_for_a_plan_that_only_hopes(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.gates = true;
     struct world *w = world_new_with(config, true);
     world_node(w, "n", 3);
@@ -178,7 +178,7 @@ static void somebody_elses_gate_beside_ours_keeps_both(void **state)
 static void whom_muster_plans_nothing_for_is_let_go(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     static const char *const ours[] = {"default-scheduler"};
     config.gates = true;
     config.scheduler_names = ours;
@@ -244,7 +244,7 @@ static void extras_without_a_place_are_let_go_when_the_gang_is_placed(void **sta
 static void with_gates_off_everybody_is_let_go(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), /* synced= */ false);
+    struct world *w = world_new_with(test_config(), /* synced= */ false);
     world_group(w, "g", 2);
     gated_members(w, "g", 0, 2);
     gated_members(w, "unknown", 0, 1);
@@ -402,7 +402,7 @@ static void gated_gang(struct world *w, const char *ns, const char *name, int me
 static void T16_gates_are_shown_for_each_namespace(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.gates = config.show_gated = true;
     struct world *w = world_new_with(config, true);

@@ -7,7 +7,7 @@
 
 static struct world *cluster(size_t max_holds)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.max_holds = max_holds;
     struct world *w = world_new_with(config, true);

@@ -316,7 +316,7 @@ static void C09_labels_that_rules_ask_for_tell_members_apart(void **state)
 static void a_rule_that_comes_later_spoils_no_plan(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     struct world *w = world_new_with(config, true);
     world_node(w, "n0", 2);
     world_node(w, "n1", 2);
@@ -527,7 +527,7 @@ static void an_ordinary_pod_is_kept_from_a_slot_it_would_spoil(void **state)
 static void C12_capacity_is_kept_on_a_node_each(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.starvation = SECONDS(10);
     struct world *w = world_new_with(config, true);

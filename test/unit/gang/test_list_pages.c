@@ -161,7 +161,7 @@ static void see_node_amounts(void *arg, const struct gang_node_view *v)
 
 static struct world *crowded_world(void)
 {
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     for (int i = 0; i < CROWDED; i++) {
         char name[16];
         snprintf(name, sizeof name, "n%03d", i);
@@ -270,7 +270,7 @@ static void add_gang(struct world *w, const char *group, int members, bool bound
 /* Full of gangs that run, and others that wait, one of them large. */
 static struct world *large_world(void)
 {
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     cleanup_free struct gang_event *nodes = xcalloc(NODES, sizeof *nodes);
     for (int i = 0; i < NODES; i++) {
         cleanup_free char *name = xasprintf("node-%05d", i);
@@ -540,7 +540,7 @@ static void T10_explaining_expensive_members_costs_little(void **state)
         {"everything", everything, true},
     };
     double best[ARRAY_SIZE(rows)];
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     struct world *w = world_new_with(config, true);
     change_nodes(w, 0);
@@ -613,7 +613,7 @@ static void T10_the_order_of_many_gangs_costs_little(void **state)
     (void)state;
     static const int namespaces[] = {1, 100, IN_ORDER};
     for (size_t i = 0; i < ARRAY_SIZE(namespaces); i++) {
-        struct gang_config config = gang_config_default();
+        struct gang_config config = test_config();
         config.assemble = 0;
         struct world *w = world_new_with(config, true);
         for (int k = 0; k < IN_ORDER; k++)

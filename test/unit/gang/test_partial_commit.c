@@ -157,7 +157,7 @@ static void T08_but_not_for_longer_than_five_minutes(void **state)
 /* Muster was killed in its commit: two of four are bound. `age`: how long ago. */
 static struct world *started_anew(bool committed, usec_t age)
 {
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     world_node(w, "a", 2);
     world_node(w, "b", 0);
     world_group(w, "g", 4);

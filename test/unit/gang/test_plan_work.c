@@ -31,7 +31,7 @@ static void add_gang(struct world *w, int i, int priority)
  * there is room for one. */
 static struct world *start(int64_t work)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.plan_work = work;
     struct world *w = world_new_with(config, false);
@@ -103,7 +103,7 @@ static void T04_what_is_left_keeps_its_order(void **state)
 static void T04_ordinary_work_is_done_in_one_step(void **state)
 {
     (void)state;
-    struct world *w = start(gang_config_default().plan_work);
+    struct world *w = start(test_config().plan_work);
     assert_false(gang_core_plans_deferred(w->core));
     assert_int_equal(tried(w), GANGS);
     world_free(w);

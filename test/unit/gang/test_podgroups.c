@@ -383,7 +383,7 @@ static void S07_a_family_that_is_too_large_starts_no_part(void **state)
 static void C06_a_commit_of_another_gang_is_not_undone(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.evict_on_failed_commit = true;
     struct world *w = world_new_with(config, true);
@@ -422,7 +422,7 @@ static void C11_a_refused_gang_is_told_by_an_event_once(void **state)
 static void ten_thousand_groups_cost_no_square(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     enum { N = 10000 };
     struct gang_event *events = xcalloc(2 * N + 1, sizeof *events);
     size_t n = 0;

@@ -138,7 +138,7 @@ static void without_the_lane_a_difference_is_counted_and_warns_nobody(void **sta
 {
     (void)state;
     for (int express = 0; express < 2; express++) {
-        struct gang_config config = gang_config_default();
+        struct gang_config config = test_config();
         config.assemble = 0;
         config.express_lane = express;
         struct world *w = world_new_with(config, true);
@@ -460,7 +460,7 @@ static void with_whole_lists_configured_a_long_one_is_evidence_of_all(void **sta
 {
     (void)state;
     for (int whole = 0; whole < 2; whole++) {
-        struct gang_config config = gang_config_default();
+        struct gang_config config = test_config();
         config.assemble = 0;
         config.whole_lists = whole;
         config.steering = GANG_STEER_NEVER;

@@ -145,7 +145,7 @@ static void a_difference_about_a_node_that_changes_is_none(void **state)
 static void a_sample_says_nothing_of_nodes_that_are_not_in_it(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     for (int whole = 0; whole < 2; whole++) {
         config.express_lane = true;
         config.assemble = 0;

@@ -61,7 +61,7 @@ static void T07_a_number_in_a_pod_group_is_worth_what_its_pods_have(void **state
 {
     (void)state;
     for (int trusted = 0; trusted < 2; trusted++) {
-        struct gang_config config = gang_config_default();
+        struct gang_config config = test_config();
         config.trust_group_priority = trusted;
         struct world *w = with(config);
         gang(w, (struct ask){"a", "loud", .own = INT32_MAX, .created = 2, .size = 2, .gpus = 1});
@@ -165,7 +165,7 @@ static uint64_t dice(uint64_t *seed, uint64_t n)
 static struct world *many_gangs(uint64_t *seed, size_t n)
 {
     static const char *const rule_labels[] = {"a", "b", "c"};
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.trust_group_priority = dice(seed, 8) == 0;
     config.starvation = SECONDS(50);
     struct world *w = with(config);

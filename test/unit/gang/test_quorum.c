@@ -193,7 +193,7 @@ static void C11_a_part_whose_members_are_gone_is_forgotten(void **state)
 static void C11_hope_knows_the_roles(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     struct world *w = world_new_with(config, true);
     world_node(w, "n", 8);
     struct gang_group_facts *f = world_group_facts("g", 0);

@@ -77,7 +77,7 @@ static void a_bind_closed_in_the_same_step_is_not_held(void **state)
 static void a_held_slot_is_never_swapped_away(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     world_node(w, "a", 1);
     world_node(w, "b", 1);
     world_group(w, "g", 2);
@@ -198,7 +198,7 @@ static void C03_a_closed_call_leaves_no_limit_to_those_after_it(void **state)
 static void the_call_that_completes_the_quorum_needs_no_place_among_the_held(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.max_holds = 3;
     struct world *w = world_new_with(config, true);
     world_node(w, "a", 4);

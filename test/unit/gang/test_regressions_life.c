@@ -97,7 +97,7 @@ static void another_object_of_the_same_name_is_another_gang(void **state)
 static void a_gang_that_is_done_expects_nobody(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), true);
+    struct world *w = world_new_with(test_config(), true);
     world_node(w, "a", 4);
     world_group(w, "g", 2);
     world_pod(w, "g-0", "g", 1);

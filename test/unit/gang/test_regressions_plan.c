@@ -320,7 +320,7 @@ static void nominations_are_taken_back_when_a_node_shrinks(void **state)
 static void nominations_of_an_earlier_run_are_taken_back(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), false);
+    struct world *w = world_new_with(test_config(), false);
     world_node(w, "a", 1);
     world_group_timeout(w, "g", 2, SECONDS(600));
     for (int i = 0; i < 2; i++) {

@@ -21,7 +21,7 @@ struct story {
 
 static struct story begin(void)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     return (struct story){.core = gang_core_new(&config), .now = USEC_PER_SEC};
 }

@@ -184,7 +184,7 @@ static void a_member_with_a_prepared_volume_is_pinned(void **state)
 static void members_are_expected_after_a_claim_is_prepared(void **state)
 {
     (void)state;
-    struct world *w = world_new_with(gang_config_default(), true);
+    struct world *w = world_new_with(test_config(), true);
     world_node(w, "n0", 2);
     world_node(w, "n1", 2);
     world_group(w, "g", 3);

@@ -18,7 +18,7 @@ static void make_nodes(struct world *w, int nodes)
 
 static struct world *world_steered(enum gang_steering steering, int nodes)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.assemble = 0;
     config.steering = steering;
     struct world *w = world_new_with(config, true);
@@ -281,7 +281,7 @@ static void a_starved_pod_is_woken_again(void **state)
 static void a_nomination_of_an_earlier_life_is_overwritten(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.steering = GANG_STEER_NEVER;
     struct world *w = world_new_with(config, false);
     world_node(w, "n000", 2);

@@ -28,6 +28,7 @@
 #include "k8s/list_watch/claim_topology.h"
 #include "object_fields.h"
 #include "test/lib/cpu_cost.h"
+#include "test/lib/test_config.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
 enum { NODES = 200, TRIES = 1, OBJECT_SIZE = 64 << 10, TIMED = false };
@@ -144,7 +145,7 @@ static struct gang_event gone(enum gang_event_kind kind, const char *api_group, 
  */
 static void cluster_begin(struct cluster_of_others *c)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.express_lane = true;
     *c = (struct cluster_of_others){.core = gang_core_new(&config), .now = USEC_PER_SEC};
     c->claims = claim_topology_new(&(struct cluster_sink){.post = on_claim, .arg = c});

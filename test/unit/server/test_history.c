@@ -15,13 +15,14 @@
 #include <cmocka.h>
 
 #include "base/log.h"
+#include "test/lib/test_config.h"
 #include "test/unit/config/temp_file.h"
 
 static struct gang_core *core; /* empty: no pod is of a gang */
 
 static int setup(void **state)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     log_setup(LOG_ERROR, LOG_TEXT);
     core = gang_core_new(&config);
     *state = history_new();

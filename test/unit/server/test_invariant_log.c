@@ -13,6 +13,7 @@
 #include "gang/cluster/lookup.h"
 #include "server/views/invariant_log.h"
 #include "server/views/metrics.h"
+#include "test/lib/test_config.h"
 
 static void a_step(struct gang_core *core, struct gang_event ev)
 {
@@ -23,7 +24,7 @@ static void a_step(struct gang_core *core, struct gang_event ev)
 
 static struct gang_core *with_a_gang(void)
 {
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     struct gang_core *core = gang_core_new(&config);
     struct gang_group_facts *facts = gang_group_facts_new();
     facts->ref = (struct gang_ref){xstrdup("test"), xstrdup("ml"), xstrdup("train")};

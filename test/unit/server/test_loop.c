@@ -19,6 +19,7 @@
 #include "server/recording/record.h"
 #include "test/lib/cpu_cost.h"
 #include "test/lib/raw_client.h"
+#include "test/lib/test_config.h"
 
 /* Whole nodes, as kube-scheduler sends them with nodeCacheCapable: false. */
 #define WHOLE(name)                                                                                \
@@ -48,12 +49,12 @@ static void assert_items(json_t *reply, const char *expected)
 /* ---- tests ---- */
 
 /* Also what no setting sets: the core of a server works within the same bounds as in its tests. */
-static void the_defaults_are_those_of_the_core(void **state)
+static void tests_have_the_default_settings(void **state)
 {
     (void)state;
     cleanup_buf struct buf ours = BUF_INIT, cores = BUF_INIT;
     struct config *settings = config_defaults();
-    struct gang_config config = core_config(settings), defaults = gang_config_default();
+    struct gang_config config = core_config(settings), defaults = test_config();
     record_put_head(&config, 0, 0, &ours);
     record_put_head(&defaults, 0, 0, &cores);
     assert_string_equal(buf_str(&ours), buf_str(&cores));
@@ -439,7 +440,7 @@ static void verbs_refuse_other_paths_and_methods(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_defaults_are_those_of_the_core),
+        cmocka_unit_test(tests_have_the_default_settings),
         TEST(nothing_passes_before_the_picture_is_whole),
         TEST(a_gang_is_held_and_bound_together),
         cmocka_unit_test_setup_teardown(

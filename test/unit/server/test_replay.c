@@ -19,6 +19,7 @@
 
 #include "base/log.h"
 #include "server/recording/recorder.h"
+#include "test/lib/test_config.h"
 #include "test/unit/config/temp_file.h"
 
 /* ---- a recording of a small world ---- */
@@ -90,7 +91,7 @@ static char *record_world(int steps, int64_t limit, size_t backlog)
 {
     char *path = file_make("");
     struct err err;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     const struct recorder_options options = {path, limit, backlog};
     log_setup(LOG_ERROR, LOG_TEXT);
     struct recorder *r = recorder_open(&options, &config, &err);
@@ -350,7 +351,7 @@ static void tell_story(struct story *s, int steps)
 static void C15_much_of_what_can_happen_replays_and_looking_in_changes_nothing(void **state)
 {
     (void)state;
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     config.starvation = 20 * USEC_PER_SEC;
     uint64_t bindings = 0;
     for (unsigned seed = 1; seed <= 40; seed++) {
@@ -530,7 +531,7 @@ static void an_older_recording_is_kept_and_odd_files_are_refused(void **state)
     (void)state;
     cleanup_file char *path = file_make("old\n");
     cleanup_file char *old = xasprintf("%s.old", path);
-    struct gang_config config = gang_config_default();
+    struct gang_config config = test_config();
     struct err err;
     struct recorder_options options = {path, RECORDER_LIMIT, RECORDER_BACKLOG};
     struct recorder *r = recorder_open(&options, &config, &err);
