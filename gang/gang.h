@@ -29,7 +29,7 @@
 struct gang_core;
 
 /* Whether muster nominates members to their slots before kube-scheduler calls filter for them,
- * see gang/lifecycle/wake.c. */
+ * see gang/lifecycle/steering.h. */
 enum gang_steering { GANG_STEER_AUTO, GANG_STEER_ALWAYS, GANG_STEER_NEVER };
 
 struct gang_config {

@@ -234,10 +234,14 @@ struct gang_core {
         usec_t rest;          /* no pod is woken before */
         struct list sent;     /* nodes with n_woken > 0 */
         struct list woken;    /* woken pods without a filter call since */
-        struct list unasked;  /* members with a slot to be steered there, by steer_at */
-        usec_t steer_next;    /* until then, at most steer_left more of them */
-        int steer_left;
     } wake;
+
+    /* lifecycle/steering.c */
+    struct core_steering {
+        struct list unasked; /* members with a slot to be steered there, by steering.at */
+        usec_t next;         /* until then, at most `left` more of them */
+        int left;
+    } steering;
 
     /* lifecycle/commit_batch.c */
     usec_t batch_end;    /* deadline for complete gangs that wait to commit together */

@@ -138,11 +138,16 @@ struct pod {
 
     /* lifecycle/wake.c */
     struct pod_wake {
-        usec_t at;       /* when it was last woken */
-        uint64_t round;  /* core->wake.round then */
-        usec_t steer_at; /* when it is nominated to its slot, if filter is not called before */
-        struct list in_woken, in_unasked;
+        usec_t at;      /* when it was last woken */
+        uint64_t round; /* core->wake.round then */
+        struct list in_woken;
     } wake;
+
+    /* lifecycle/steering.c */
+    struct pod_steering {
+        usec_t at; /* when it is nominated to its slot, if filter is not called before */
+        struct list in_unasked;
+    } steering;
 
     /* lifecycle/early_rejection.c */
     bool rejected_early; /* kube-scheduler rejected it early: plans do not count on it */

@@ -79,7 +79,7 @@ struct pod *pod_make(struct gang_core *core, struct gang_pod_facts *facts)
     list_init(&pod->in_signature);
     list_init(&pod->queue.in_blocked);
     list_init(&pod->wake.in_woken);
-    list_init(&pod->wake.in_unasked);
+    list_init(&pod->steering.in_unasked);
     list_init(&pod->in_nominated);
     list_init(&pod->in_nominated_room);
     list_init(&pod->in_filter_results);
@@ -124,7 +124,7 @@ void pod_free(struct gang_core *core, struct pod *pod)
     claims_leave(core, pod);
     list_remove(&pod->queue.in_blocked);
     list_remove(&pod->wake.in_woken);
-    list_remove(&pod->wake.in_unasked);
+    list_remove(&pod->steering.in_unasked);
     list_remove(&pod->in_nominated);
     nominated_room_end(core, pod);
     filter_result_end(core, pod);

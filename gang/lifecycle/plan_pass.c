@@ -8,7 +8,7 @@
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/lifecycle/reconcile.h"
-#include "gang/lifecycle/wake.h"
+#include "gang/lifecycle/steering.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan_gang.h"

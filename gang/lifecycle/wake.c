@@ -9,7 +9,6 @@
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
-#include "gang/lifecycle/express_lane.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
 #include "gang/podgroup/earmark.h"
@@ -26,14 +25,6 @@
 #define WAKE_NAMESPACES 8
 /* By then kube-scheduler has bound a woken pod, or called filter for it. */
 #define WAKE_AGAIN (5 * USEC_PER_SEC)
-
-/* With fewer nodes steering saves too little: it pays at 333, not at 200 (docs/design.md). */
-#define STEER_NODES 300
-/* A member for which filter is not called within this time waits in kube-scheduler's queue. */
-#define STEER_DELAY (20 * USEC_PER_MSEC)
-/* Limited to what the API server can take. Members whose turn comes meanwhile need no write. */
-#define STEERS_AT_ONCE 32
-#define STEER_PAUSE    (20 * USEC_PER_MSEC)
 
 /* The node is feasible for the pod, counting the pods that were woken for it in this round. */
 static bool takes_blocked(const struct pod *pod, const struct node *node, struct rules *rules,
@@ -60,71 +51,6 @@ static struct node *node_for_blocked(struct gang_core *core, const struct pod *p
             (!best || node_better(pod->signature, scan.node, best)))
             best = scan.node;
     return best;
-}
-
-static bool is_worth_steering(const struct gang_core *core)
-{
-    enum gang_steering how = core->config.steering;
-    if (how != GANG_STEER_AUTO)
-        return how == GANG_STEER_ALWAYS;
-    return map_count(&core->nodes) >= STEER_NODES;
-}
-
-void steer(struct gang_core *core, struct pod *pod)
-{
-    if (gate_is_closed(pod) && !pod->lifts)
-        return; /* nominated when its gate is removed, see gate_lifting.c */
-    /* Nominated to another node before a restart: kube-scheduler would count that room for it. */
-    bool nominated_elsewhere =
-        pod->nominated && !pod->sent && !str_eq(pod->nominated, pod->slot->node->name);
-    if (pod->queue.rejected || nominated_elsewhere) {
-        nominate(core, pod, pod->slot->node);
-        return;
-    }
-    if (pod->sent || !list_empty(&pod->wake.in_unasked) || !is_worth_steering(core))
-        return;
-    pod->wake.steer_at = core->now + (core->config.steering == GANG_STEER_AUTO ? STEER_DELAY : 0);
-    list_push(&core->wake.unasked, &pod->wake.in_unasked);
-}
-
-/* When the pod may be steered: after its delay, and within the limit for all. */
-static usec_t steer_due(const struct gang_core *core, const struct pod *pod)
-{
-    bool waits = !core->wake.steer_left && pod->wake.steer_at < core->wake.steer_next;
-    return waits ? core->wake.steer_next : pod->wake.steer_at;
-}
-
-/* In the express lane members are bound unasked, so steering them is useless. Members of a gang are
- * adjacent in the list: *last is the gang checked last, *express the result. */
-static bool needs_no_steering(const struct gang_core *core, const struct gang *gang,
-                              const struct gang **last, bool *express)
-{
-    if (gang != *last)
-        *express = core->config.steering == GANG_STEER_AUTO && goes_express(core, gang);
-    *last = gang;
-    return *express;
-}
-
-void steer_unasked(struct gang_core *core)
-{
-    const struct gang *last = NULL;
-    bool express = false;
-    list_for_each_safe (pod, &core->wake.unasked, struct pod, wake.in_unasked) {
-        usec_t due = steer_due(core, pod);
-        if (due > core->now) {
-            timer_set(core, &core->due.steer, due);
-            break;
-        }
-        list_remove(&pod->wake.in_unasked);
-        if (!pod->slot || pod->sent || needs_no_steering(core, pod->gang, &last, &express))
-            continue;
-        if (core->wake.steer_next <= core->now) {
-            core->wake.steer_next = core->now + STEER_PAUSE;
-            core->wake.steer_left = STEERS_AT_ONCE;
-        }
-        core->wake.steer_left--;
-        nominate(core, pod, pod->slot->node);
-    }
 }
 
 /*

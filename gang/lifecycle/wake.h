@@ -1,24 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * wake.h - wakes unschedulable pods and steers members to their nodes, by nominating them.
+ * wake.h - wakes unschedulable pods, by nominating them.
  *
  * A pod that filter refused stays in kube-scheduler's unschedulable pool until a cluster event
  * moves it. A plan or the end of a reservation is no such event; a write to the pod is, so muster
  * writes its nomination (nominations.c).
- *
- * kube-scheduler tries a nominated pod on that node first, and so filters one node instead of some
- * hundreds. This is worth a write only in a cluster with many nodes, and only if the write comes
- * before the pod's turn: a member that is filtered soon is not steered.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_WAKE_H
 #define MUSTER_GANG_LIFECYCLE_WAKE_H
 
 #include "gang/cluster/lookup.h"
 
-/* The member got a slot: wakes it, or steers it to the node if that helps. */
-void steer(struct gang_core *core, struct pod *pod);
-/* Nominates the members whose time to be steered has come. */
-void steer_unasked(struct gang_core *core);
 /* Wakes pods that reservations blocked, as many as there is room for now. */
 void wake_blocked(struct gang_core *core);
 /* Filter was called for the pod, or it is at bind: it need not be woken again. */

@@ -29,6 +29,7 @@
 #include "gang/lifecycle/pod_update.h"
 #include "gang/lifecycle/predicate_parity.h"
 #include "gang/lifecycle/reconcile.h"
+#include "gang/lifecycle/steering.h"
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/displaced_slots.h"
@@ -54,7 +55,7 @@ struct gang_core *gang_core_new(const struct gang_config *config)
     list_init(&core->unsettled);
     list_init(&core->blocked);
     list_init(&core->wake.woken);
-    list_init(&core->wake.unasked);
+    list_init(&core->steering.unasked);
     list_init(&core->marks.reclassify);
     list_init(&core->empty_classes);
     list_init(&core->earmarked);

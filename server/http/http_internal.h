@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * http_internal.h - shared by http.c (listener, requests) and http_conn.c (connections and their
- * deadlines).
+ * http_internal.h - shared by http.c (listener, requests) and http_connections.c (connections and
+ * their deadlines).
  */
 #ifndef MUSTER_SERVER_HTTP_HTTP_INTERNAL_H
 #define MUSTER_SERVER_HTTP_HTTP_INTERNAL_H
