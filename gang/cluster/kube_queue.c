@@ -2,11 +2,6 @@
 #include "gang/cluster/kube_queue.h"
 
 #include "gang/cluster/lookup.h"
-#include "gang/cluster/timers.h"
-
-/* A wake write that may be lost is repeated after growing pauses. */
-#define REWRITE_FIRST (10 * USEC_PER_SEC)
-#define REWRITE_MOST  (300 * USEC_PER_SEC)
 
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected)
 {
@@ -20,28 +15,6 @@ void pod_refuse(struct gang_core *core, struct pod *pod)
     pod_reject(core, pod, false);
     pod->queue.refused = true;
     pod_reject(core, pod, true);
-}
-
-void wake_write_over(struct gang_core *core, struct pod *pod)
-{
-    pod->queue.wake_writes = 0;
-    timer_stop(core, pod_timer(pod, TIMER_WAKE_WRITE));
-}
-
-void wake_write_seen(struct gang_core *core, struct pod *pod)
-{
-    if (pod->queue.wake_writes) { /* late: a repeat was due */
-        pod_reject(core, pod, false);
-        unblock_pod(pod);
-    }
-    wake_write_over(core, pod);
-}
-
-/* The pod sleeps until the write arrives. */
-void wake_write_sent(struct gang_core *core, struct pod *pod)
-{
-    timer_set(core, pod_timer(pod, TIMER_WAKE_WRITE),
-              core->now + usec_backoff(REWRITE_FIRST, REWRITE_MOST, pod->queue.wake_writes++));
 }
 
 void block_pod(struct gang_core *core, struct pod *pod)

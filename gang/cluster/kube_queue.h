@@ -2,8 +2,8 @@
 /*
  * kube_queue.h - which pods sleep in kube-scheduler's queue, as far as known.
  *
- * A pod that filter refused sleeps until a cluster event or a write to the pod moves it. A wake
- * write may be lost until the watch shows it or filter is called for the pod, so muster repeats it.
+ * A pod that filter refused sleeps until a cluster event or a write to the pod moves it, see
+ * wake_writes.h.
  */
 #ifndef MUSTER_GANG_CLUSTER_KUBE_QUEUE_H
 #define MUSTER_GANG_CLUSTER_KUBE_QUEUE_H
@@ -15,12 +15,6 @@
 void pod_reject(struct gang_core *core, struct pod *pod, bool rejected);
 /* Filter refused the pod. */
 void pod_refuse(struct gang_core *core, struct pod *pod);
-/* A wake write was sent: the pod sleeps until it arrives. */
-void wake_write_sent(struct gang_core *core, struct pod *pod);
-/* The pod is awake: filter was called for it. */
-void wake_write_over(struct gang_core *core, struct pod *pod);
-/* The pod is awake: the watch shows its nomination, or it is bound. */
-void wake_write_seen(struct gang_core *core, struct pod *pod);
 /* Reservations keep out an ordinary pod (or one of a Scheduled gang), which sleeps until woken. */
 void block_pod(struct gang_core *core, struct pod *pod);
 void unblock_pod(struct pod *pod);

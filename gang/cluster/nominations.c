@@ -5,6 +5,7 @@
 #include "gang/cluster/kube_queue.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
+#include "gang/cluster/wake_writes.h"
 
 void nomination_update(struct gang_core *core, struct pod *pod)
 {
@@ -44,10 +45,10 @@ void nominate(struct gang_core *core, struct pod *pod, const struct node *node)
     nomination_update(core, pod);
     if (node) {
         core->stats.wakes++;
-        if (pod->queue.rejected || pod->queue.wake_writes)
+        if (pod->queue.rejected || pod->wake_writes)
             wake_write_sent(core, pod);
         pod_reject(core, pod, false);
-    } else if (pod->queue.wake_writes) {
+    } else if (pod->wake_writes) {
         pod_reject(core, pod, true); /* as far as known, it still sleeps */
     }
 }

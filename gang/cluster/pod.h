@@ -101,14 +101,16 @@ struct pod {
 
     /* cluster/kube_queue.c */
     struct pod_queue {
-        bool rejected;   /* filter refused it since it was last steered: only a write wakes it */
-        bool refused;    /* filter has refused it in this run of muster */
-        int wake_writes; /* wake writes without a sign yet that the pod is awake */
-        usec_t joined;   /* when it last joined kube-scheduler's queue, as far as known */
+        bool rejected; /* filter refused it since it was last steered: only a write wakes it */
+        bool refused;  /* filter has refused it in this run of muster */
+        usec_t joined; /* when it last joined kube-scheduler's queue, as far as known */
         bool asked; /* filter was called for it since muster or kube-scheduler last wrote to it */
         int early_rejections; /* early rejections since it has its slot */
         struct list in_blocked;
     } queue;
+
+    /* cluster/wake_writes.c */
+    int wake_writes; /* wake writes without a sign yet that the pod is awake */
 
     /* cluster/nominations.c */
     char *nominated; /* status.nominatedNodeName, as far as known */

@@ -133,7 +133,7 @@ void early_rejection_seen(struct gang_core *core, struct pod *pod, const struct 
 static bool is_rejected_early(const struct gang_core *core, const struct slot *slot)
 {
     const struct pod *pod = slot->pod;
-    if (!pod || !is_planned(pod) || pod->queue.wake_writes || gate_is_closed(pod))
+    if (!pod || !is_planned(pod) || pod->wake_writes || gate_is_closed(pod))
         return false; /* it may be unschedulable, or not queued yet */
     usec_t since = pod->queue.joined > slot->made ? pod->queue.joined : slot->made;
     usec_t wait = (pod->queue.early_rejections ? 1 : UNASKED_HOLDS) * core->config.hold;

@@ -17,6 +17,7 @@
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/timers.h"
 #include "gang/cluster/volume_claims.h"
+#include "gang/cluster/wake_writes.h"
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/predicate_coverage.h"
 #include "gang/messages/status_and_events.h"

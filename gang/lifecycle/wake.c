@@ -9,6 +9,7 @@
 #include "gang/cluster/nominations.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/timers.h"
+#include "gang/cluster/wake_writes.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/node_score.h"
 #include "gang/podgroup/earmark.h"

@@ -22,6 +22,7 @@
 #include "gang/cluster/reservations.h"
 #include "gang/cluster/signatures.h"
 #include "gang/cluster/volume_claims.h"
+#include "gang/cluster/wake_writes.h"
 #include "gang/facts.h"
 #include "gang/lifecycle/early_rejection.h"
 #include "gang/lifecycle/express_lane.h"

@@ -3,6 +3,7 @@
 
 #include "base/json_repair.h"
 #include "base/log.h"
+#include "server/extender/extender_reply.h"
 
 /* ---- what is asked ---- */
 

@@ -14,7 +14,7 @@
 #include "gang/effect.h"
 #include "gang/event.h"
 #include "gang/gang.h"
-#include "server/extender/extender_wire.h"
+#include "server/extender/extender_request.h"
 #include "server/http/http.h"
 #include "server/loop/loop_mail.h"
 #include "server/views/metrics.h"

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "base/usec.h"
-#include "server/extender/extender_wire.h"
+#include "server/extender/extender_request.h"
 
 struct gang_core;
 struct cluster;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/extender/extender_wire.h"
+#include "server/extender/extender_reply.h"
 
 #include <jansson.h>
 #include <setjmp.h>

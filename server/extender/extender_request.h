@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * extender_wire.h - kube-scheduler's extender wire format: request bytes to the core's structs,
- * and the core's replies to bytes.
+ * extender_request.h - the body of kube-scheduler's call to an extender, as the core's structs.
  *
  * Source: k8s.io/kube-scheduler/extender/v1 types.go. The Go types carry no JSON tags; keys are
- * read in any case (older clients wrote lower case) and written capitalised. Both node forms are
- * accepted: NodeNames (nodeCacheCapable: true) and Nodes. Whole nodes are not parsed into a tree:
- * their offsets in the request are kept, so a reply echoes the chosen ones byte for byte.
+ * read in any case (older clients wrote lower case). Both node forms are accepted: NodeNames
+ * (nodeCacheCapable: true) and Nodes. Whole nodes are not parsed into a tree: their offsets in the
+ * request are kept, so a reply echoes the chosen ones byte for byte.
  *
  * Life cycle: extender_parse() fills a zeroed struct in one pass over the request, without the
- * pod; extender_decode_pod() decodes the pod unless the caller already has it. extender_write_*()
- * renders the reply, extender_args_done() frees. The request's bytes are borrowed and changed
- * (each name is NUL-terminated in place); they must live as long. Pure, any thread.
+ * pod; extender_decode_pod() decodes the pod unless the caller already has it. The reply is made
+ * from it (extender_reply.h), then extender_args_done() frees. The request's bytes are borrowed and
+ * changed (each name is NUL-terminated in place); they must live as long. Pure, any thread.
  */
-#ifndef MUSTER_SERVER_EXTENDER_EXTENDER_WIRE_H
-#define MUSTER_SERVER_EXTENDER_EXTENDER_WIRE_H
+#ifndef MUSTER_SERVER_EXTENDER_EXTENDER_REQUEST_H
+#define MUSTER_SERVER_EXTENDER_EXTENDER_REQUEST_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -69,27 +68,5 @@ int extender_decode_pod(struct extender_args *args, const struct workload_rules 
                         struct err *err);
 /* Frees the content; also of a zeroed or half-filled struct, and twice. */
 void extender_args_done(struct extender_args *args);
-
-void extender_write_filter(const struct extender_args *args, const struct gang_filter_reply *reply,
-                           struct buf *out);
-/*
- * The same where whole nodes pass, in the bytes of the request themselves (*body, which args
- * borrows): those of 5,000 nodes are not held twice. False, and nothing is changed, where that is
- * not possible.
- */
-bool extender_filter_in_place(const struct extender_args *args,
-                              const struct gang_filter_reply *reply, struct buf *body);
-/* One score per offered name. */
-void extender_write_prioritize(const struct extender_args *args, const uint8_t *scores, size_t n,
-                               struct buf *out);
-void extender_write_preempt(const struct extender_args *args, const uint32_t *kept, size_t n_kept,
-                            struct buf *out);
-/* error "" is success. */
-void extender_write_bind(const char *error, struct buf *out);
-/*
- * The reply to a call that cannot be served, and its HTTP status: filter and bind have a field for
- * the reason, prioritize and preempt have not.
- */
-int extender_write_failure(enum extender_verb verb, const char *error, struct buf *out);
 
 #endif

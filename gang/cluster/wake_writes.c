@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gang/cluster/wake_writes.h"
+
+#include "gang/cluster/kube_queue.h"
+#include "gang/cluster/timers.h"
+
+/* A wake write that may be lost is repeated after growing pauses. */
+#define REWRITE_FIRST (10 * USEC_PER_SEC)
+#define REWRITE_MOST  (300 * USEC_PER_SEC)
+
+void wake_write_over(struct gang_core *core, struct pod *pod)
+{
+    pod->wake_writes = 0;
+    timer_stop(core, pod_timer(pod, TIMER_WAKE_WRITE));
+}
+
+void wake_write_seen(struct gang_core *core, struct pod *pod)
+{
+    if (pod->wake_writes) { /* late: a repeat was due */
+        pod_reject(core, pod, false);
+        unblock_pod(pod);
+    }
+    wake_write_over(core, pod);
+}
+
+void wake_write_sent(struct gang_core *core, struct pod *pod)
+{
+    timer_set(core, pod_timer(pod, TIMER_WAKE_WRITE),
+              core->now + usec_backoff(REWRITE_FIRST, REWRITE_MOST, pod->wake_writes++));
+}
