@@ -7,7 +7,8 @@
 
 #include "gang/cluster/lookup.h"
 
-/* The gang moves behind gangs of equal merit. */
+/* The gang moves behind gangs of equal priority that have not failed, or failed earlier. With
+ * strict order it keeps its place. */
 void gang_failed(const struct gang_core *core, struct gang *gang);
 /* The pause after one more failure: longer each time, with jitter. */
 usec_t gang_pause(const struct gang_core *core, struct gang *gang);

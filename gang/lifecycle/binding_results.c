@@ -70,15 +70,13 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     if (gang->refused_in != gang->commits || gang->state != GANG_COMMITTING)
         emit_event(core, gang, true, "BindingRefused", gang->reason.text); /* the first of many */
     gang->refused_in = gang->commits;
-    /* Planned again at once, so that the next gang does not take the room that the member leaves.
-     */
+    /* Planned again at once: the next gang must not take the room that the member leaves. */
     if (gang->state == GANG_COMMITTING && !core->config.evict_on_failed_commit)
         gang_plan_again(gang);
     gang_touch(core, gang);
 }
 
-/* The pod was not evicted in time: it counts as a member again, and the gang is completed with it.
- */
+/* The pod was not evicted in time: it is a member again, and its gang is completed with it. */
 static void evict_over(struct gang_core *core, struct pod *pod)
 {
     binding_undone(pod, false);

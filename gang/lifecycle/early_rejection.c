@@ -102,7 +102,7 @@ void early_rejection_end(struct gang_core *core, struct pod *pod)
     gang_touch(core, pod->gang);
 }
 
-/* The gang depends on its plan, and the member has a slot in it. */
+/* The gang depends on its plan, and the member has a slot in it and is not at bind. */
 static bool is_planned(const struct pod *pod)
 {
     return pod->slot && !pod->held &&

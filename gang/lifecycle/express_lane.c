@@ -23,7 +23,7 @@ static bool has_nominated_room(const struct slot *slot)
     return false;
 }
 
-/* Doubts that end when all members exist. */
+/* Doubts that end once the watch shows all members, without muster's gate. */
 static const char *early_doubt(const struct gang_core *core, const struct slot *slot)
 {
     struct pod *pod = slot->pod;

@@ -11,7 +11,7 @@
  * Predicate parity (predicate_parity.c) guards this: the first confirmed difference closes the lane
  * for its namespace, and differences in several namespaces close it for all, until muster restarts.
  *
- * At that moment kube-scheduler may have assumed an ungrouped pod whose bind call has not come
+ * At that moment kube-scheduler may have assumed an ordinary pod whose bind call has not come
  * yet. Its bind call is checked against the ledger, and against host ports and anti-affinity of
  * members that were bound unasked. If it conflicts, it is refused, and kube-scheduler schedules it
  * again.

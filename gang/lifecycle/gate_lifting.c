@@ -47,7 +47,8 @@ static void lift(struct gang_core *core, struct pod *pod)
     gate_asked(core, pod);
 }
 
-/* `due`: TIMER_GATE has fired. It runs from the write until the watch shows it. */
+/* `due`: TIMER_GATE has fired. It runs from the write until the watch shows it, and before an
+ * ungrouped pod gets its reason. */
 static void check_gate(struct gang_core *core, struct pod *pod, bool due)
 {
     bool timed = pod_timer(pod, TIMER_GATE)->node.pos;

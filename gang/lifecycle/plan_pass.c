@@ -61,13 +61,14 @@ static void announce(struct gang_core *core, struct gang *gang)
     steer_placed(core, gang);
 }
 
-/* Reports the members' shortage, and minResources where they exceed what the members need. */
+/* Reports the members' shortage. minResources that are not free are reported if there is no
+ * shortage, and beside it if they exceed what the members need. */
 static void explain_failure(struct gang_core *core, struct gang *gang, const struct outcome *o)
 {
     const struct shortage *s = &o->shortage;
     const struct min_short *below = &o->below;
     if (gang->state == GANG_BACKED_OFF || gang->state == GANG_COMMITTING || !o->code)
-        return; /* another reason is set */
+        return; /* the reason is set already, or there is none */
     cleanup_free char *min =
         below->group ? reason_min_resources(below->group, below->min, below->room) : NULL;
     if (!s->culprit) {

@@ -28,7 +28,7 @@ static int64_t rule_cost(const struct gang_pod_facts *f)
 }
 
 /* Checks pods in core->marks.wide_anti_affinity with a number above *since, until one conflicts or
- * *left is used up; *since becomes the last one that does not conflict. */
+ * *left is used up; *since becomes the number of the last one without a conflict. */
 static bool has_wide_anti_affinity_conflict(const struct gang_core *core, const struct pod *pod,
                                             uint64_t *since, int64_t *left)
 {

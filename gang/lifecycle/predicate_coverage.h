@@ -19,7 +19,7 @@ const char *pod_beyond_predicates(const struct gang_core *core, const struct pod
  * concern the pod: as text; NULL: no. */
 const char *shared_hostname_doubt(const struct gang_core *core, const struct pod *pod);
 /* Whether wide anti-affinity of another pod may keep the pod out, as text; NULL: no. Each other pod
- * is checked once, one that conflicts again on each call; *left is the cost that may be spent. */
+ * is checked once, and one that conflicts on each call; *left is the cost that may be spent. */
 const char *wide_anti_affinity_doubt(const struct gang_core *core, struct pod *pod, int64_t *left);
 /* The pod's labels have changed: all other pods must be checked again. */
 void wide_anti_affinity_recheck(struct pod *pod);

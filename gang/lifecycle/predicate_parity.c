@@ -17,7 +17,8 @@
 /* The time between the two comparisons, and from the last change of the node to the first. */
 #define CONFIRM_AFTER USEC_PER_SEC
 /* What ended muster's watches may have ended kube-scheduler's, whose retry pauses double too. It
- * may lag for twice as long as muster did, at most for client-go's longest pause with jitter. */
+ * may lag for twice as long again after muster has caught up, at most for client-go's longest pause
+ * with jitter. */
 #define KUBE_LAG_FACTOR 2
 #define KUBE_LAG_MAX    (60 * USEC_PER_SEC)
 /* How many nodes may be compared per millisecond and at once: 1 % of the core thread's time. One
@@ -329,7 +330,7 @@ static void note_suspect(struct comparison *c, const struct node *node, enum gan
     count_difference(core, c->pod, node, why, offered);
 }
 
-/* Suspects that this call did not show again were caused by a lag. */
+/* Suspects of this signature that the call did not show again were caused by a lag. */
 static void drop_unconfirmed(struct comparison *c)
 {
     struct parity *m = &c->core->parity;

@@ -26,7 +26,7 @@ void parity_check(struct gang_core *core, struct pod *pod, const struct gang_eve
                   const char *nominated);
 /* The difference that closes the express lane for the pod, as text; NULL: none. */
 const char *parity_doubt(const struct gang_core *core, const struct pod *pod);
-/* Since when a difference concerns the pod; 0: none does. */
+/* Since when the lane is closed for the pod's namespace, or for all; 0: neither is. */
 usec_t parity_doubt_since(const struct gang_core *core, const struct pod *pod);
 void parity_done(struct gang_core *core);
 

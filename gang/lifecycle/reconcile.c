@@ -115,7 +115,8 @@ static void expect_members(struct gang_core *core, struct gang *gang)
 {
     if (!gang->expecting)
         gang_plan_again(gang);
-    gang->expecting = true; /* the timer is set anew: new members extend it */
+    gang->expecting = true;
+    /* Set each time: a new member extends it, and one after all others left starts it anew. */
     timer_set(core, &gang->timers[TIMER_EXPECTED], end_of_expecting(core, gang));
     fill_expected(core, gang);
     if (gang->state != GANG_PLANNED) {
@@ -219,8 +220,8 @@ static void enter_placed(struct gang_core *core, struct gang *gang)
     if (!gang->ever_scheduled)
         emit_scheduled(core, gang);
     gang_scheduled_once(gang, true);
-    /* Extras: those at bind are bound, those in kube-scheduler keep their slots for a while, those
-     * that were refused are scheduled one by one, and nothing else would wake them. */
+    /* Extras: those at bind are bound, those that filter let through keep their slots for a
+     * while. Those that were refused are scheduled one by one, and nothing else would wake them. */
     bind_held(core, gang);
     if (gang->n_slots)
         timer_set(core, &gang->timers[TIMER_EXTRAS], core->now + core->config.hold);
@@ -439,7 +440,7 @@ static void update_priority(struct gang_core *core, struct gang *gang)
     int32_t priority = core->config.trust_group_priority ? own : pods;
     if (priority != gang->priority || own != gang->own_priority)
         earmark_order_changed(core, gang);
-    if (pods > gang->pod_priority && core->n_nominated_room) /* less nominated room is reserved */
+    if (pods > gang->pod_priority && core->n_nominated_room) /* less nominated room counts */
         gang_plan_again(gang);
     gang->priority = priority;
     gang->own_priority = own;
@@ -501,8 +502,7 @@ bool reconcile_touched(struct gang_core *core)
 
 /* Releases everything; the next attempt begins after a pause. If the gang lacked only room, it
  * begins as soon as room grows. A gang that had all its slots lacked something else and waits for
- * the whole pause: two such gangs would otherwise take turns with the room and block those behind.
- */
+ * the whole pause: two such gangs would take turns with the room and block those behind. */
 static void pause_attempts(struct gang_core *core, struct gang *gang)
 {
     bool had_room = gang->n_slots > 0;

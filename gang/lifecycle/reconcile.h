@@ -4,11 +4,12 @@
  *
  *   1. A gang exists as long as its PodGroups do, see podgroups.c.
  *   2. Each change of its facts, members or Bindings touches it; reconcile() then derives the state
- *      from the facts. Only planning (plan_pass.c), commit (commit.c) and the timers here set a
+ *      from the facts. Only planning (plan_pass.c, plan_gang.c), commit.c and the timers here set a
  *      state by decision.
  *   3. An attempt begins when enough members exist. It ends when the gang is Scheduled, or by
- * timeout: Planned and Waiting gangs then back off. For a Recovering gang the timeout releases its
- * plan and pins for a while, so that a member that never comes does not hold its reservation.
+ *      timeout: Planned and Waiting gangs then back off. For a Recovering gang the timeout releases
+ *      its plan and pins for a while, so that a member that never comes does not hold its
+ *      reservation.
  */
 #ifndef MUSTER_GANG_LIFECYCLE_RECONCILE_H
 #define MUSTER_GANG_LIFECYCLE_RECONCILE_H

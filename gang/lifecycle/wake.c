@@ -18,10 +18,10 @@
 
 /* How many blocked pods are woken at a time. */
 #define WAKES_PER_STEP 64
-#define WAKES_OF_EACH  8 /* of one namespace, before others get their share */
+#define WAKES_OF_EACH  8 /* of one namespace, before any gets more */
 #define WAKE_PAUSE     (20 * USEC_PER_MSEC)
 /* The limit of scanned nodes is 1 / WAKE_WORK of plan_work. Each namespace gets
- * 1 / WAKE_NAMESPACES of it before others get more. */
+ * 1 / WAKE_NAMESPACES of it before any gets more. */
 #define WAKE_WORK       6
 #define WAKE_NAMESPACES 8
 /* By then kube-scheduler has bound a woken pod, or called filter for it. */
@@ -55,7 +55,7 @@ static struct node *node_for_blocked(struct gang_core *core, const struct pod *p
 }
 
 /*
- * A woken pod that kube-scheduler neither binds nor filters is refused by its other plugins. While
+ * A woken pod that kube-scheduler neither binds nor filters is refused by its own plugins. While
  * it stays nominated, no pod of its priority or less gets that room: the nomination is removed, and
  * other pods are woken for the room of this pod and of those that were refused again.
  */
@@ -99,7 +99,8 @@ static void reset_sent(struct gang_core *core)
     }
 }
 
-/* Begins a round, or continues one, if room grew since the last check. */
+/* Begins a round when room has grown or a wake was in vain; continues the last one after
+ * blocked_recheck(). False: neither. */
 static bool round_begins(struct gang_core *core)
 {
     if (core->blocked_checked_at == core->marks.freed && !core->wake.again)
@@ -114,7 +115,7 @@ static bool round_begins(struct gang_core *core)
     return true;
 }
 
-/* False if the pod has got a slot, or its gang is no longer placed. */
+/* The pod is scheduled on its own: no longer if it has got a slot, or its gang is not placed. */
 static bool waits_alone(const struct pod *pod)
 {
     return !pod->node && !pod_is_finished(pod) && !pod->facts->deleting && !pod->slot &&
@@ -145,7 +146,7 @@ struct wakes {
     int left;
     int64_t scans, scans_of_each;
     struct map by_ns;    /* namespace -> how many */
-    struct map scans_of; /* namespace -> looks */
+    struct map scans_of; /* namespace -> scanned nodes */
 };
 
 static uintptr_t count(struct map *by_ns, const struct pod *pod, int64_t more)
@@ -206,7 +207,7 @@ static bool had_share(struct wakes *w, const struct pod *pod)
            (int64_t)count(&w->scans_of, pod, 0) >= w->scans_of_each;
 }
 
-/* Wakes pods in the order in which they were refused; true: only the shares left some out. */
+/* Wakes pods in the order of their refusal; true: some were left out for the shares alone. */
 static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
 {
     bool more = false;
@@ -217,7 +218,7 @@ static bool wake_some(struct gang_core *core, struct wakes *w, bool in_shares)
         }
         if (pod->signature->blocked_full == core->wake.round ||
             pod->wake.round == core->wake.round || is_at_maximum(core, pod))
-            continue; /* no node in this round, woken in it already, or above the maximum */
+            continue; /* no node in this round, woken in it already, or at the maximum */
         if (in_shares && had_share(w, pod))
             more = true;
         else

@@ -13,7 +13,7 @@
 
 /* Wakes pods that reservations blocked, as many as there is room for now. */
 void wake_blocked(struct gang_core *core);
-/* Filter was called for the pod, or it is at bind: it need not be woken again. */
+/* Filter was called for the pod, or its Binding is sent: it need not be woken again. */
 void woken_end(struct pod *pod);
 void wake_timer_fired(struct gang_core *core);
 void wake_write_timer_fired(struct gang_core *core, struct pod *pod);

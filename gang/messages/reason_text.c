@@ -10,7 +10,7 @@
 #include "gang/cluster/refusal_text.h"
 #include "gang/podgroup/quorum.h"
 
-/* How many missing members a text names. */
+/* How many of the members that are not at bind a text names. */
 #define AWAITED_SHOWN 3
 
 /* kube-scheduler retries a refused pod after about 10 ms (its own patch of the condition wakes the
@@ -302,8 +302,7 @@ char *reason_min_resources(const struct group *group, const struct gang_amount *
     return buf_steal(&b);
 }
 
-/* Without the other gang's name: the text of all waiting gangs would change with each placed gang.
- */
+/* Without the other gang's name: each placed gang would change the text of all that wait. */
 char *reason_behind(const struct gang *gang)
 {
     struct buf b = BUF_INIT;
@@ -374,15 +373,15 @@ enum gang_reason_code reason_code_for_pod(const struct gang *gang)
                                                                  : gang->reason.code;
 }
 
-/*
- * A new reason is used at once. A new text for the same reason waits: briefly at first (members are
- * still being created, and kube-scheduler retries soon), then longer each time.
- */
 void pod_text_forget(struct gang *gang)
 {
     free(STEAL(gang->pod_text.text));
 }
 
+/*
+ * A new reason is used at once. A new text for the same reason waits: briefly at first (members are
+ * still being created, and kube-scheduler retries soon), then longer each time.
+ */
 const char *reason_for_pod(struct gang_core *core, struct gang *gang)
 {
     if (!gang->reason.text[0]) /* no reason yet, and a refusal must not be empty */

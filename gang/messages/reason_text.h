@@ -2,7 +2,8 @@
 /*
  * reason_text.h - the texts that explain to users why a gang waits.
  *
- * A text states what is needed, what exists and what is missing, and names objects as for kubectl.
+ * A text states what is needed, what exists and what is missing, and names objects as kubectl
+ * takes them.
  * It contains no number that changes by itself: each change of a text costs kube-scheduler another
  * try of every waiting pod.
  */

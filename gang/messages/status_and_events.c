@@ -168,9 +168,9 @@ void emit_evicted(struct gang_core *core, const struct gang *gang, int n)
 }
 
 /*
- * kube-scheduler's own events may not mention the gang: it does not call filter if no node passes
- * its own plugins, it keeps an older reason until it tries the pod again, and it never tries gated
- * pods. Such members get an event and a condition from muster, once per reason.
+ * kube-scheduler's own events do not always mention the gang: it does not call filter if no node
+ * passes its own plugins, it keeps an older reason until it tries the pod again, and it never tries
+ * gated pods. Such members get an event and a condition from muster, once per reason.
  */
 void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
 {
@@ -183,7 +183,7 @@ void emit_pod_reason(struct gang_core *core, struct pod *pod, const char *text)
 }
 
 /* The member has kube-scheduler's message "Insufficient X", and it is still true. Replacing it
- * would cost a write now and another one at kube-scheduler's next try. */
+ * would cost a write now, and one that kube-scheduler waits for at its next try. */
 static bool has_scheduler_message(const struct gang *gang, const struct pod *pod)
 {
     return gang->reason.code == REASON_NOT_ENOUGH_RESOURCES && pod->facts->short_of;

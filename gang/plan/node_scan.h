@@ -36,7 +36,7 @@ struct node_scan {
 struct node_scan node_scan_begin(struct gang_core *core, const struct gang *gang,
                                  struct signature *signature, const struct node *except);
 bool node_scan_next(struct node_scan *scan);
-/* A step begins: core->work counts scanned nodes from here. */
+/* A step begins: core->work counts scanned nodes from here, weighted by the size of the rules. */
 void scan_budget_begin(struct gang_core *core);
 /* The node represents its class. */
 static inline bool node_scan_covers_class(const struct node_scan *scan)

@@ -40,8 +40,8 @@ void node_queue_done(struct node_queue *q);
 bool node_is_feasible(const struct gang_core *core, const struct gang *gang,
                       struct signature *signature, const struct node *node,
                       const struct reach *reach);
-/* The node that comes closest to having room for one more pod of the signature, beside what is
- * earmarked, of those that could hold it if they were empty; NULL: none. */
+/* Of the nodes that could hold one more pod of the signature beside what is earmarked if they were
+ * empty, the one that lacks least for it now; NULL: none. */
 struct node *future_node(struct gang_core *core, const struct gang *gang,
                          struct signature *signature);
 bool node_better(const struct signature *signature, const struct node *a, const struct node *b);

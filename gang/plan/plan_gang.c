@@ -80,8 +80,8 @@ static int64_t members_need(const struct gang *gang, uint32_t resource)
     return beyond ? INT64_MAX : all;
 }
 
-/* The minResources of a tree of PodGroups: children add up, and a parent's value covers all its
- * children. */
+/* The minResources of a tree of PodGroups: the sum of the children, or the parent's own value if it
+ * is larger, since it covers all of them. */
 static int64_t min_of_all(const struct unit *unit, const char *resource)
 {
     int64_t own = unit->group ? gang_amounts_get(&unit->group->facts->min_resources, resource) : 0;

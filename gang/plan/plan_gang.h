@@ -45,7 +45,7 @@ struct due {
 };
 /* Gangs that may have become feasible, in order. The caller frees items. */
 void plans_due(struct gang_core *core, struct due *due);
-/* Leaves the gang for a later step if this step has used up its work; true: it did. */
+/* True: this step has used up its work, and the gang is left for a later one. */
 bool plan_defer(struct gang_core *core, const struct gang *gang);
 /* The gang is due and was left for a later step. */
 bool plan_is_deferred(const struct gang_core *core, const struct gang *gang);

@@ -60,8 +60,7 @@ static void shortage_at(const struct placement_try *p, struct rules *rules,
     }
 }
 
-/* How much of s->resource all members without a place need; a missing member counts as the culprit.
- */
+/* How much of s->resource the members without a place need; a missing one counts as the culprit. */
 static int64_t still_needed(const struct placement_try *p, const struct shortage *s)
 {
     int n = 0;

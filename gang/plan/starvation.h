@@ -3,10 +3,11 @@
  * starvation.h - capacity set aside (earmarked) for a gang that has waited too long.
  *
  * Smaller work may pass a gang that does not fit. After config.starvation that ends: the first such
- * gang in the order gets the earmark. For each needed member, it marks room on the node that lacks
- * least and could hold it if it were empty. Each failed plan computes it anew, so capacity that
- * becomes free counts at once. Later work may use only what is not earmarked; work of a higher
- * priority may use all. With strict order the first waiting gang gets the earmark at once.
+ * gang in the order gets the earmark. For each needed member, room is marked on the node that lacks
+ * least, of those that could hold the member if they were empty. Each failed plan computes the
+ * earmark anew, so capacity that becomes free counts at once. Later work may use only what is not
+ * earmarked; work of a higher priority may use all. With strict order the first waiting gang gets
+ * the earmark at once.
  *
  * An earmark is not a reservation: the gang is planned like any other, on any node, as soon as it
  * fits.

@@ -22,12 +22,13 @@ bool choose_units(const struct gang *gang, struct unit *unit, int *ret);
 bool choose_units_of_gang(const struct gang_core *core, const struct gang *gang, int *ret);
 /* The unit and all units above it are chosen. */
 bool all_chosen(const struct unit *unit);
-/* The nearest unit, from this one up, that wants one more member; NULL: none. Units that were not
- * chosen count only with `of_any`. */
+/* The nearest unit, from this one up, that wants one more member; NULL: none. Members of units
+ * that were not chosen count only with `of_any`: they come last, since their units may stay without
+ * their minimum. */
 struct unit *unit_that_wants(struct unit *unit, bool of_any);
 /* A member got a place: the unit wants one less. */
 void unit_got_one(struct unit *unit);
-/* Excludes the culprit's unit; false: no other unit could replace it. */
+/* Excludes the lowest unit of the culprit that another unit could replace; false: there is none. */
 bool exclude_unit(const struct pod *culprit);
 
 #endif

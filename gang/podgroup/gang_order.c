@@ -185,7 +185,7 @@ static void settle(struct namespace_queue *queue)
 
 /* ---- gangs that changed ---- */
 
-/* Until the queue is settled, gangs behind the freed one have their own merit. */
+/* Until the queue is settled, gangs behind the freed one are ordered by their own merit. */
 void order_forget(struct gang_core *core, struct gang *gang)
 {
     struct namespace_queue *queue = gang->order.queue;

@@ -9,9 +9,8 @@
  * The two make one total order: each namespace has a queue of its waiting gangs, ordered by own
  * priority, and the heads of the queues compete by merit. So no PodGroup field can move a gang
  * ahead of its own merit. A gang behind others of its namespace is ordered by the lowest merit
- * among itself and those ahead of it (gang->order.behind). A namespace cannot use the place of a
- * gang that has waited long for a new gang; it could if a queue inherited the places of its
- * members.
+ * among itself and those ahead of it (gang->order.behind). A namespace cannot give a new gang the
+ * place of one that has waited long; it could if a queue inherited the places of its members.
  *
  * order_settle() updates gang->order.behind before each planning pass. Between passes by_order() is
  * still a total order: it compares (merit of behind, own priority, merit).

@@ -10,7 +10,8 @@
 /* Puts the gang into core->open or removes it, as its state requires. */
 void gang_state_queue(struct gang_core *core, struct gang *gang);
 void gang_enter(struct gang_core *core, struct gang *gang, enum gang_state state);
-/* The gang has been Scheduled since muster started. */
+/* The gang was Scheduled, or is Done, in this run of its pods. A new run begins when none of them
+ * is bound, or with a new PodGroup object. */
 void gang_scheduled_once(struct gang *gang, bool was);
 /* The gang's last attempt timed out. */
 void gang_timed_out(struct gang *gang, bool did);

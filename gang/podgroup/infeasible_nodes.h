@@ -20,11 +20,11 @@ bool node_is_infeasible(const struct gang_core *core, const struct gang *gang,
  * just become free. */
 void infeasible_nodes_add(struct gang_core *core, struct gang *gang, struct signature *signature,
                           const char *const *names, size_t n, const struct node *refused);
-/* Marks one more node as infeasible; what is known about others stays. */
+/* Marks one more node as infeasible. The time starts anew for those that are infeasible already. */
 void infeasible_node_add(struct gang_core *core, struct gang *gang, struct signature *signature,
                          const struct node *node);
 void infeasible_nodes_forget(struct gang_core *core, struct gang *gang);
-/* Sets the timer for the first time at which infeasible nodes may be tried again. */
+/* Sets the timer for the earliest moment at which infeasible nodes may be tried again. */
 void infeasible_nodes_arm(struct gang_core *core, struct gang *gang);
 
 #endif

@@ -275,7 +275,8 @@ static char *validate_parent(const struct group *group)
     return NULL;
 }
 
-/* Sets gang->invalid to the first error in the gang's PodGroups. A missing PodGroup is none. */
+/* Sets gang->invalid to the first error in the gang's PodGroups. It skips one that is missing:
+ * refusal() in reconcile.c reports that. */
 static void validate_gang(struct gang *gang)
 {
     static char *(*const checks[])(const struct group *) = {validate_links, validate_group,

@@ -201,7 +201,7 @@ static struct unit *unit_part(struct group *group, struct unit *whole,
     if (part)
         return part;
     if (whole->n_children >= BOUND_PARTS)
-        return whole; /* too many parts: the pod counts in none */
+        return whole; /* too many parts: the pod counts in none of them */
     part = unit_new(group, whole->spec);
     part->part = STEAL(name);
     part->min_pods = clamp(whole->spec->part_size);
@@ -428,7 +428,8 @@ int gang_needed(const struct gang *gang)
     return unit_needs(gang->root);
 }
 
-/* Members that count for the maximum: finished ones do not. */
+/* Members that count for the maximum: bound ones that have not succeeded, those with an open
+ * Binding, and slots. */
 static int at_once(const struct tally *t)
 {
     return t->bound - t->succeeded + t->binding + t->slots;

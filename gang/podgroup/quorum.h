@@ -44,7 +44,7 @@ int unit_needs(const struct unit *unit);
 int gang_needed(const struct gang *gang);
 /* How many of the units directly below it must have their minimum. */
 int unit_children_needed(const struct unit *unit);
-/* The unit or one above it has its maximum of members; has more. By the last gang_count(). */
+/* The unit or one above it is at its maximum of members; is above it. By the last gang_count(). */
 bool unit_at_maximum(const struct unit *unit);
 bool unit_beyond_maximum(const struct unit *unit);
 bool gang_has_maximum(const struct gang *gang);

@@ -51,9 +51,8 @@ static void explain_unit(struct gang_explained *x, const struct unit *unit, int 
 
 /* ---- the cost of visiting a node ---- */
 
-/* This many needs, bytes of rules, or pods that a spread counts take as long as the rest of a
- * visit.
- */
+/* This many needs, bytes of rules, or pods that a spread counts take as long as the other work of a
+ * visit. */
 #define NEEDS_PER_VISIT      16
 #define RULE_BYTES_PER_VISIT 512
 #define PODS_PER_VISIT       16
@@ -384,8 +383,8 @@ static bool is_better_kind(const struct node *node, int64_t holds, const struct 
            (best && holds == best_holds && strcmp(node->name, best->name) < 0);
 }
 
-/* The node that passes and would hold the most of these pods when empty, first by name; NULL: none.
- */
+/* The passing node that would hold the most of these pods when empty, the first by name; NULL:
+ * none. */
 static const struct node *best_kind(const struct gang_core *core, const struct kind *kind,
                                     int64_t *ret_holds)
 {

@@ -58,7 +58,7 @@ static int check_resources(const struct gang_core *core, struct err *err)
 {
     cleanup_free size_t *users = xcalloc(core->resources.n + 1, sizeof *users);
     for (uint32_t r = 0; r < RES_FIRST_OTHER; r++)
-        users[r] = 1; /* for good */
+        users[r] = 1; /* never released */
     map_for_each (e, &core->signatures) {
         const struct signature *signature = e->value;
         for (size_t i = 0; i < signature->n_needs; i++)

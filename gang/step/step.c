@@ -212,7 +212,7 @@ static void fire_timers(struct gang_core *core)
 
 /*
  * Reconciles and plans until nothing changes. It terminates: a failed plan leaves nothing to retry,
- * and a successful one is followed by one reconcile that changes nothing.
+ * and a successful one is followed by one reconcile that finds the plan complete.
  */
 static void decide(struct gang_core *core)
 {

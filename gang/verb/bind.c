@@ -37,7 +37,7 @@ static const char *node_refusal(struct gang_core *core, struct pod *pod, const s
     return text ? reason_rule(core, pod->facts, node->name, rule, text) : NULL;
 }
 
-/* Why kube-scheduler cannot bind the pod; REASON_NONE: it can. */
+/* Why kube-scheduler cannot have called bind for the pod; REASON_NONE: it can. */
 static enum gang_reason_code unbindable(const struct gang_core *core, const struct pod *pod)
 {
     if (!pod_counts(pod) || pod_is_finished(pod))

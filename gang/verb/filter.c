@@ -257,8 +257,8 @@ static void note_infeasible(struct gang_core *core, struct pod *pod, const struc
  * own plugins, unless muster declined it just before). So a member is nominated to its planned node
  * once, and the next sample shows whether that node is infeasible.
  *
- * kube-scheduler may not yet have seen that a node became free, so its list does not count for such
- * a node. What it does after a nomination it does with a newer state.
+ * kube-scheduler may not have seen yet that a node has become free, so no list counts for such a
+ * node, unless muster has nominated the member since: kube-scheduler sees the nomination after it.
  */
 static void not_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                         const char *nominated, bool declined)
@@ -417,8 +417,8 @@ static struct pod *called_pod(struct gang_core *core, struct gang_event *ev)
     struct pod *pod = pod_by_uid(core, facts->uid);
     if (!pod) {
         struct pod *other = pod_by_name(core, facts->ns, facts->name);
-        if (other) { /* an error makes kube-scheduler retry; a refusal would leave the pod
-                        unschedulable */
+        /* An error makes kube-scheduler retry. Nothing would wake the pod after a refusal. */
+        if (other) {
             reply_error(core, ev, reason_call(core, REASON_POD_UNKNOWN, NULL, facts, NULL));
             return NULL;
         }
@@ -483,7 +483,7 @@ static void filter_member(struct gang_core *core, struct pod *pod, const struct 
     }
 }
 
-/* The node the pod is nominated to; the pod in the call is newer than the facts. */
+/* The node that the pod is nominated to as the call shows it, not as the watch does. */
 static const char *nominated_in(const struct pod *pod, const struct gang_event *ev)
 {
     return ev->pod ? ev->pod->nominated : pod->facts->nominated;

@@ -8,8 +8,8 @@
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/nominated_room.h"
 
-/* Whether a preemption on the node would free room for the pod: not if the room would go to a gang.
- * kube-scheduler may also choose members that it has assumed as victims. */
+/* Whether a preemption on the node would free room for the pod: not if the room would go to a gang,
+ * and not if a member may be assumed there, which kube-scheduler could choose as a victim. */
 static bool frees_room(const struct gang_core *core, const struct node *node,
                        const struct gang_pod_facts *facts)
 {

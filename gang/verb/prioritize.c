@@ -9,8 +9,8 @@
 #include "gang/cluster/resources.h"
 #include "gang/cluster/signatures.h"
 
-/* By use of the pod's device: 10 if all are in use. Without a device: 10 on nodes without devices.
- */
+/* By use of the pod's device: 10 if all are used or reserved. For a pod without a device: 10 on
+ * nodes without devices, else 0. */
 static uint8_t score(const struct node *node, const struct signature *signature)
 {
     if (!node)
