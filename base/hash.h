@@ -2,8 +2,8 @@
 /*
  * hash.h - FNV-1a, 64 bits: digests that stay the same for ever, in every process.
  *
- * Not for keys that others choose (base/map.h has a keyed hash for those): whoever wants two texts
- * of one digest finds them. Start with HASH_START and feed what comes next; any thread.
+ * Not for keys that others choose: it is easy to find two texts of one digest. base/map.h has a
+ * keyed hash for those. Start with HASH_START and feed what comes next; any thread.
  *
  * Source: Fowler, Noll, Vo and Eastlake, "The FNV Non-Cryptographic Hash Algorithm" (RFC 9923).
  */

@@ -181,7 +181,8 @@ static int open_recorder(struct server *s, struct err *err)
     return 0;
 }
 
-/* What kube-scheduler's own configuration says; with express, what is in its way is an error. */
+/* What kube-scheduler's own configuration says; with the express lane, what is in its way is an
+ * error. */
 static int read_scheduler_config(struct config *c, struct err *err)
 {
     if (!c->kube_scheduler_config)

@@ -18,7 +18,7 @@
 
 /* What becomes of a commit of which a binding was refused for good. */
 enum config_failed_commit { CONFIG_COMPLETE, CONFIG_EVICT };
-/* Later members of a gang that was placed and fell below its minimum. */
+/* Later members of a gang that was Scheduled and fell below its minimum. */
 enum config_below_minimum { CONFIG_LEAVE, CONFIG_REQUEUE };
 /* Whether planned members are nominated to their nodes. */
 enum config_steering { CONFIG_STEER_AUTO, CONFIG_STEER_ALWAYS, CONFIG_STEER_NEVER };
@@ -43,8 +43,8 @@ struct config {
     usec_t max_backoff;
     usec_t reason_refresh;
     usec_t request_timeout;
-    usec_t starvation; /* a gang that waits so long has freed capacity kept for it; 0: never */
-    bool strict_order; /* nothing goes ahead of a waiting gang that comes before it */
+    usec_t starvation;           /* a gang that waits so long gets the earmark; 0: never */
+    bool strict_order;           /* nothing goes ahead of a waiting gang that comes before it */
     bool trust_group_priority;   /* a PodGroup's priority may be above that of its pods */
     int64_t on_failed_commit;    /* enum config_failed_commit */
     int64_t below_minimum;       /* enum config_below_minimum */
@@ -54,8 +54,7 @@ struct config {
     unsigned rules_off;          /* no key: by that file, see scheduler_config.h */
     bool whole_lists;            /* no key: by that file, lists of nodes are never samples */
     int64_t max_holds;
-    int64_t
-        commit_batch_threshold; /* refused pods that wait, for gangs to commit together; 0: never */
+    int64_t commit_batch_threshold; /* waiting refused pods: gangs commit together; 0: never */
     int64_t max_body_mib;
     int64_t connection_limit;
     struct config_list scheduler_names; /* whose pods are ours; none: all */
@@ -70,7 +69,7 @@ struct config {
     struct config_list workloads; /* each for config_workload() */
 };
 
-/* The names of the dialects in which PodGroups can be made, NULL at the end. */
+/* The names of the dialects in which PodGroups can be created, NULL at the end. */
 extern const char *const config_dialects[];
 
 enum config_type {

@@ -26,8 +26,8 @@ struct scheduler_config_report {
 
 /*
  * Judges a KubeSchedulerConfiguration file against our settings. Everything found is in the
- * report; a file that cannot be read or is no YAML is an error in it. With express it is an error
- * too where kube-scheduler has rules that are not its own defaults. The caller frees text.
+ * report; a file that cannot be read or is no YAML is an error in it. With expressLane it is an
+ * error too where kube-scheduler has rules that are not its own defaults. The caller frees text.
  */
 void scheduler_config_check(const char *path, const struct config *config,
                             struct scheduler_config_report *report);

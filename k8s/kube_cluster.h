@@ -20,7 +20,7 @@ struct kube_cluster_options {
     const char *version;    /* of this program, for the user agent */
     int bindings;           /* written at once; 0: 32 */
     bool gates;             /* pods are expected to get muster's scheduling gate */
-    /* Whose pods get PodGroups made for them; NULL: nobody's. Borrowed until close(). */
+    /* The pods for which muster creates PodGroups; NULL: none. Borrowed until close(). */
     const struct workload_rules *rules;
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The top of the built-in cluster: its operations, the core's effects, what watches show. Below it,
- * lowest first, each calling only what stands before it:
+ * The top of the built-in cluster: its operations, the core's effects, watch events. Below it,
+ * lowest first, each file calls only those before it:
  *
- *   builtin_clock      simulated time, and what is to happen when
- *   builtin_store      objects as an API server keeps them
- *   builtin_run        what happens to them: pods run, Jobs create pods
- *   builtin_timetable  what the scenario does to them
- *   builtin_cache      the driver's picture of nodes, and the filters of kube-scheduler
- *   builtin_rules      those of them that look at other pods and at volumes
- *   builtin_queue      kube-scheduler's queue
- *   builtin_sched      the driver: kube-scheduler's scheduling and binding cycles
+ *   sim_clock           simulated time, and the tasks that are due at some time
+ *   object_store        objects as an API server stores them
+ *   controllers         what happens to them: pods run, Jobs create pods
+ *   scenario_timetable  what the scenario does to them
+ *   scheduler_cache     the scheduler's cache of nodes, and kube-scheduler's filters
+ *   scheduler_filters   the filters that read other pods and volumes
+ *   scheduler_queue     kube-scheduler's queue
+ *   scheduler_cycle     kube-scheduler's scheduling and binding cycles
  */
 #include "simulator/built_in_cluster.h"
 

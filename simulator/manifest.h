@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * manifest.h - Kubernetes objects as people write them, made into what an API server stores.
+ * manifest.h - turns Kubernetes objects as people write them into what an API server stores.
  *
  * For the built-in cluster and scenario files. Pure, any thread; objects are borrowed unless said.
  */

@@ -26,7 +26,7 @@ enum sched_place {
     SCHED_ERROR_BACKOFF, /* sits its backoff out */
     SCHED_UNSCHEDULABLE, /* until an event wakes it */
     SCHED_CYCLE,         /* its scheduling cycle runs */
-    SCHED_ASSUMED,       /* has a node in the scheduler's picture, not yet in the watch's */
+    SCHED_ASSUMED,       /* has a node in the scheduler's cache, not yet in the watch */
     SCHED_ASSIGNED,
 };
 

@@ -3,7 +3,7 @@
  * sim_clock.h - simulated time: what time it is, what is to happen when, how long things take.
  *
  * Time passes only when built_in_cluster.c says so: it sets `now`, takes out what is due and runs
- * it. Tasks of the same time leave in the order in which they were made, so that a run repeats
+ * it. Tasks of the same time leave in the order in which they were set, so that a run repeats
  * exactly. The clock owns its tasks until they are taken out; a task never outlives its owner,
  * because all of them end with the cluster. A clock of zeros is empty; sim_clock_done() drops what
  * is left. One thread.

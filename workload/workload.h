@@ -2,18 +2,17 @@
 /*
  * workload.h - what a workload of each kind needs as a gang, for PodGroups that nobody wrote.
  *
- * Users submit Jobs, RayClusters and PyTorchJobs. From a pod one goes up its owners to the top one;
- * the kind of that says how the PodGroup is called, how many members it needs and which parts it
- * has. KAI's pod-grouper and Volcano's PodGroup controller have such rules, and people rely on
- * them: the rules here are theirs (a `convention` each), by one table with a row for each kind
- * (kinds.c). A kind that the table does not know is added by the configuration.
+ * Users submit Jobs, RayClusters and PyTorchJobs. The way goes from a pod up its owners to the top
+ * one, whose kind decides the PodGroup's name, how many members it needs and which parts it has.
+ * KAI's pod-grouper and Volcano's PodGroup controller have such rules, and people rely on them: the
+ * rules here are theirs (a `convention` each), by one table with a row for each kind (kinds.c). A
+ * kind that the table does not know is added by the configuration.
  *
- *   1. workload_wants_podgroup() says of a pod whether a PodGroup is to be made for it, and by
- * which convention.
+ *   1. workload_wants_podgroup() says whether a PodGroup is to be created for a pod, and by
+ *      which convention.
  *   2. workload_owner() names the next owner up; the caller reads it, until there is none, or the
  *      rules end the way up.
- *   3. workload_group() says what the PodGroup must be; the caller writes it
- * (k8s/grouper/grouper.h).
+ *   3. workload_group() says what the PodGroup must be; the caller writes it (k8s/grouper/).
  *
  * Pure: objects in, values out; no I/O, no state, any thread. Objects are borrowed.
  */
@@ -110,9 +109,9 @@ bool workload_owner(const struct workload_rules *rules, const json_t *object,
                     struct workload_ref *ret);
 
 /*
- * chain[0] is the pod, chain[n - 1] the top owner. 0: *ret is filled; 1: no PodGroup is to be made
- * (an annotation says so); -1: what the owner says is wrong, or it is suspended: the sentence names
- * object, field and remedy.
+ * chain[0] is the pod, chain[n - 1] the top owner. 0: *ret is filled; 1: no PodGroup is to be
+ * created (an annotation says so); -1: what the owner says is wrong, or it is suspended: the
+ * sentence names object, field and remedy.
  */
 int workload_group(const struct workload_rules *rules, const json_t *const *chain, size_t n,
                    struct workload_group *ret, struct err *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * background_calls.h - low-priority calls of the API server: a few at a time, and only one while
+ * background_calls.h - low-priority calls to the API server: a few at a time, and only one while
  * something urgent (bindings) is under way. A burst of them neither floods the server nor delays
  * anything else.
  *
@@ -45,7 +45,7 @@ struct background_call {
     } state;
     struct client_call *call;
     struct client_timer timer; /* end of a pause */
-    int tries;                 /* failures in a row */
+    int tries;                 /* retries in a row; 0 after a success */
     void (*send)(struct background_call *e);
     void (*done)(struct background_call *e, const struct client_reply *reply);
 };
@@ -64,7 +64,7 @@ void background_call_init(struct background_call *e, struct background_calls *al
                                        const struct client_reply *reply));
 /* Unless it waits or is under way already; a pause ends. */
 void background_call_enqueue(struct background_call *e);
-/* Puts it after a pause that doubles with each try. */
+/* Enqueues it after a pause that doubles with each try. */
 void background_call_retry(struct background_call *e, usec_t first, usec_t most);
 /* Only inside send(). done and arg of the request are set here. */
 void background_call_send(struct background_call *e, const struct client_request *request);

@@ -29,7 +29,7 @@ struct client_call;
 struct client_reply {
     long status;       /* 0: there was none */
     const char *error; /* NULL: the reply is whole; else what went wrong below HTTP */
-    /* Never NULL; NUL-terminated. What is said of an error is JSON always, and all JSON is mended
+    /* Never NULL; NUL-terminated. An error's body is always JSON, and all JSON is repaired
      * (base/json_repair.h). */
     const char *body;
     size_t len;

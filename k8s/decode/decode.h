@@ -23,16 +23,16 @@ struct gang_node_facts *decode_node(const json_t *node, struct err *err);
 struct gang_pod_facts *decode_pod(const json_t *pod, struct err *err);
 /* A resourceVersion as in struct gang_pod_facts: 0 for NULL and what is no number. */
 int64_t decode_version_text(const char *text);
-/* Whether a PodGroup is to be made (or may be) for a pod that is not bound; then awaits_group says
- * so, and nobody may take it for an ordinary pod. rules NULL: for none. */
+/* Whether a PodGroup is (or may be) to be created for a pod that is not bound; awaits_group is set
+ * then, and the pod does not count as an ordinary pod. rules NULL: for none. */
 bool decode_awaits(const struct workload_rules *rules, const json_t *pod,
                    struct gang_pod_facts *facts);
-/* Fails for want of a name only: what is wrong with the rest is said in `invalid`, so that whoever
- * wrote it learns why his gang waits. */
+/* Fails only if the name is missing. `invalid` says what else is wrong, so that the author learns
+ * why the gang waits. */
 struct gang_group_facts *decode_group(const struct dialect *dialect, const json_t *group,
                                       struct err *err);
 
-/* Of an object of which only a part is here: `why` stands in `invalid`. */
+/* Of an object of which only a part is known: `why` goes to `invalid`. */
 struct gang_pod_facts *decode_pod_part(const json_t *pod, const struct err *why, struct err *err);
 struct gang_group_facts *decode_group_part(const struct dialect *dialect, const json_t *group,
                                            const struct err *why, struct err *err);

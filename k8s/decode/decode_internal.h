@@ -36,7 +36,8 @@ void decode_link(const json_t *pod, const struct decoded_metadata *meta, struct 
  * be there already. */
 int decode_anti_affinity(const json_t *spec, struct gang_pod_facts *f, struct err *err);
 int decode_spreads(const json_t *spec, struct gang_pod_facts *f, struct err *err);
-/* Marks the facts as inexact for fields of the spec that no decoder reads. */
+/* Marks the facts as inexact for constraints of the spec that no decoder reads: some volumes,
+ * resource claims, restart rules, user namespaces on the host's network, unknown fields. */
 void decode_unknown_fields(const json_t *spec, struct gang_pod_facts *f);
 int decode_taint_effect(const char *text, enum gang_taint_effect *ret, struct err *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marks in a pod's facts: constraints that they do not hold, and fields that cannot be read. */
+/* Marks in a pod's facts: constraints that the facts lack, and fields that cannot be read. */
 #include "base/utf8.h"
 #include "k8s/decode/decode_internal.h"
 

@@ -3,9 +3,9 @@
  * kube_json.h - splits the API server's JSON (objects, lists, watch events), so that each object
  * becomes a tree of its own. kube_protobuf.h does the same for protobuf, with the same functions.
  *
- * An object of 1.5 MiB may hold half a million values: a tree of 120 MB that takes 0.2 s. No real
- * object has KUBE_JSON_VALUES of them. Of an object with more, only its identity is returned
- * (namespace, name, uid and resourceVersion in its metadata), and err reports it.
+ * An object of 1.5 MiB may hold half a million values: a tree of 120 MB that takes 0.2 s. No
+ * object of use has KUBE_JSON_VALUES of them. Of an object with more, only its identity is returned
+ * (namespace, name, uid and resourceVersion in its metadata), and err says so.
  *
  * The bytes were repaired (base/json_repair.h), like all replies of client.h. Pure, any thread.
  * Trees are the caller's; a list borrows the bytes.

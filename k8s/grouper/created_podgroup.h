@@ -3,9 +3,10 @@
  * created_podgroup.h - the PodGroup objects that muster creates. Pure: no I/O, no state, any
  * thread.
  *
- * The annotation muster.dev/created-spec holds the spec as muster last wrote it. A field that
- * differs from it was edited by a user and is never written again. muster does not touch a PodGroup
- * without the annotation.
+ * The annotation muster.dev/created-spec holds the spec's followed fields (minimum, parts,
+ * minResources) as muster last wrote them. A field that differs from it was edited by somebody else
+ * and is never written again. A PodGroup without the annotation is not muster's: only its status is
+ * written.
  */
 #ifndef MUSTER_K8S_GROUPER_CREATED_PODGROUP_H
 #define MUSTER_K8S_GROUPER_CREATED_PODGROUP_H
@@ -22,16 +23,17 @@ json_t *created_podgroup_object(const struct dialect *dialect, const char *versi
                                 const struct workload_group *group);
 bool created_podgroup_is_ours(const json_t *object);
 /*
- * The merge patch that makes `object` what `group` says, without what others have edited and what
- * is not followed (queue, priority); NULL: it is that already, or not ours. A pod among the owners
- * is added to those it has. The patch applies to this version of the object only. The caller owns
- * it.
+ * The merge patch that makes `object` what `group` says, except fields that others have edited and
+ * fields that are written once (queue, priority); NULL: nothing to change, or it is not ours. A pod
+ * among the owners is added to those it has. The patch applies to this version of the object only.
+ * The caller owns it.
  */
 json_t *created_podgroup_patch(const json_t *object, const struct dialect *dialect,
                                const struct workload_group *group);
 /*
- * Pods that share a PodGroup by name each say its minimum: a sentence where this one says another
- * than those for which it was made; NULL: they agree, or it is not ours. The caller frees it.
+ * Pods that share a PodGroup by name each say its minimum: a sentence where this pod's differs
+ * from the one that muster last wrote; NULL: they agree, or the PodGroup is not ours. The caller
+ * frees it.
  */
 char *created_podgroup_dispute(const json_t *object, const struct dialect *dialect,
                                const struct workload_group *group);

@@ -5,13 +5,13 @@
  * For each pod that workload_wants_podgroup() selects, the grouper reads the owners up to the top
  * one (owner_cache.h), asks workload_group() for the PodGroup, creates it if none of that name
  * exists, and links the pod to it by a label or an annotation, as a user would. Until then the
- * pod's facts say that it waits (awaits_group), so that it is never scheduled on its own. Only the
- * API counts: a pod is a member once its link is written, and a restart finds everything as it
- * was.
+ * pod's facts say that it waits (awaits_group), so that it is never scheduled on its own. Only
+ * what is written to the API counts: a pod is a member once its link is written, and after a
+ * restart muster finds everything as it was.
  *
- * PodGroups created here (created_podgroup.h) are owned by the top owner, so garbage collection
- * deletes them, and follow its size. A PodGroup that a user deletes is created again only when a
- * new pod needs it. Pods that were bound without a link are left alone.
+ * PodGroups created here (created_podgroup.h) are owned by the top owner: garbage collection
+ * deletes them with it, and they follow its size. A PodGroup that a user deletes is created again
+ * only when a new pod needs it. Pods that were bound without a link are left alone.
  *
  * What the watches show goes through grouper_overlay(), decoding, grouper_pod() and so on; nothing
  * is sent inside these. API thread. All functions but grouper_new() accept NULL: no PodGroups are

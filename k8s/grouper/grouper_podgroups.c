@@ -173,7 +173,8 @@ static void is_there(struct created_podgroup *m)
     grouper_look_later(m->g);
 }
 
-/* Made by somebody, or by ourselves before a restart: used as it is. Its owner is learnt from it.
+/* Created by somebody else, or by muster before a restart: used as it is. Its owner is learnt from
+ * it.
  */
 static void is_there_already(struct created_podgroup *m)
 {
@@ -393,7 +394,7 @@ enum created_podgroup_state created_podgroup_need(struct ungrouped_pod *n, const
         json_decref(m->write);
         m->write = created_podgroup_object(d, served->version, ref->ns, group);
         set_owner(m, &group->owner);
-        follow(m); /* what it is made from may change before it is made */
+        follow(m); /* its owner may change before it is created */
         background_call_enqueue(&m->background_call);
     }
     return created_podgroup_wait(m, n, ret_why);
@@ -548,7 +549,7 @@ void created_podgroups_listed(struct grouper *g, const struct dialect *dialect)
             free(map_remove(&g->samples, e->key));
 }
 
-/* One that was made before muster was started. */
+/* One that was created before muster started. */
 static void recognise(struct created_podgroup *m, const json_t *object)
 {
     struct workload_ref owner;

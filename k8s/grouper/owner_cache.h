@@ -31,7 +31,7 @@ struct owner_cache_options {
     usec_t retry; /* 0: the default; the first pause after a failure */
 };
 
-/* Embedded in whatever waits for an owner. */
+/* Embedded in what waits for an owner. */
 struct owner_wait {
     struct list link;
     void (*ready)(struct owner_wait *wait);
@@ -48,9 +48,9 @@ struct owner_cache *owner_cache_new(const struct owner_cache_options *options);
 struct owner_cache *owner_cache_free(struct owner_cache *o);
 
 /*
- * *ret is borrowed until the client runs again. If it is not known, `wait` (which must be in no
- * list) is called when there is news, and *ret_why (borrowed) is the reason. A
- * reference that can lead nowhere is OWNER_DENIED, and `wait` stays in no list.
+ * *ret is borrowed until the client runs again. For an owner that is not known, ready() of `wait`
+ * (which must be in no list) is called once there is news, and *ret_why (borrowed) says why it
+ * cannot be read. A reference that can lead nowhere is OWNER_DENIED, and `wait` stays in no list.
  */
 enum owner_state owner_cache_find(struct owner_cache *o, const char *ns,
                                   const struct workload_ref *ref, struct owner_wait *wait,

@@ -3,11 +3,12 @@
  * api_discovery.h - finds out whether, and in which version, the API server serves the PodGroups
  * of a dialect. It retries until they are served.
  *
- * found() is called once with NULL if the first answer is "not served", and with a version when
- * they are served; then the retries stop until api_discovery_again(). Client's thread.
+ * found() is called with NULL, at most once, when the server first answers "not served" or
+ * "forbidden", and with a version when they are served. Then the retries stop until
+ * api_discovery_again(). Client's thread.
  *
  * gate_policy_check_start() finds out whether the API server can set muster's scheduling gate by
- * itself, and logs once if it cannot.
+ * itself. It retries until the server answers, and logs once if it cannot.
  */
 #ifndef MUSTER_K8S_LIST_WATCH_API_DISCOVERY_H
 #define MUSTER_K8S_LIST_WATCH_API_DISCOVERY_H

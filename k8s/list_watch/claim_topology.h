@@ -6,8 +6,8 @@
  *   1. claim_topology_new(sink)
  *   2. claim_topology_set() and claim_topology_set_volume() for each object that exists or changes,
  *      *_gone() for deleted ones, in any order: a volume may come before or after its claim.
- *   3. Whenever a claim is bound or its nodes change, CLAIM_SET is posted, and CLAIM_GONE when such
- * a claim is deleted. Nothing is posted for a claim of which nothing is known.
+ *   3. Whenever a claim is bound or its nodes change, CLAIM_SET is posted, and CLAIM_GONE when
+ *      such a claim is deleted. Nothing is posted for a claim of which nothing is known.
  *   4. claim_topology_free()
  *
  * It keeps the claims that are bound or being prepared for a node, by name, and the required node

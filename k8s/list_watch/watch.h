@@ -57,7 +57,7 @@ struct watch_options {
     size_t max_line, max_page;
     usec_t max_silence; /* a watch that says nothing for so long is begun again, */
     usec_t max_pause;   /* and for so long is behind */
-    usec_t naming;      /* unreadable_objects.h names so many objects in that time */
+    usec_t naming;      /* the period of unreadable_objects.h */
 };
 
 struct watch *watch_start(struct client *c, struct api_metrics *metrics,

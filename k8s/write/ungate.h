@@ -3,8 +3,8 @@
  * ungate.h - takes muster's scheduling gate off pods, without a muster that runs.
  *
  * ungate_pods() lists the pods, page by page, and patches each that has the gate, and lists them
- * again until none is left that has it, five times at most: a pod may be made anew under its name
- * while the policy that sets the gate is still there. It blocks the calling thread and keeps
+ * again until none is left that has it, five times at most: a pod may be created again under its
+ * name while the policy that sets the gate is still there. It blocks the calling thread and keeps
  * nothing.
  */
 #ifndef MUSTER_K8S_WRITE_UNGATE_H

@@ -6,14 +6,16 @@
  *   2. writer_take() puts it into its lane, on the API thread; writer_pump() starts what may start.
  *   3. BIND and READ_POD end in an event to the sink; the others end silently or in a log line.
  *
- * Lanes: bindings (first come, first served, a bounded number in flight: gang after gang), reads,
- * nominations (newest per pod), evictions (retried while a budget forbids them), statuses (newest
- * per PodGroup and phase; newest per PodGroup under backlog), events (rate limited, the oldest is
- * dropped), pod conditions (rate limited, newest per pod; dropped when the pod is ungated or
- * bound). Statuses and events wait for bindings and nominations; one that has waited for a second
- * is sent, one at a time. So conditions and events never delay a commit. Every lane is bounded and
- * serves namespaces in turn (base/fair_queue.h): the namespace with the longest queue waits, and
- * its requests are dropped when there is no room.
+ * Lanes: bindings (first in, first out, a bounded number in flight: gang after gang), reads,
+ * nominations and gates (newest per pod), evictions (retried while a budget forbids them), statuses
+ * (newest per PodGroup and phase; in a backlog, newest per PodGroup), events of PodGroups and of
+ * pods (rate limited, the oldest is dropped), pod conditions (rate limited, newest per pod; dropped
+ * when the pod is ungated or bound).
+ *
+ * Statuses, events and conditions wait for bindings, nominations and gates. One that has waited for
+ * a second is sent, one at a time per lane. So text for people never delays a commit. Every lane is
+ * bounded and serves namespaces in turn (base/fair_queue.h): a namespace with many requests delays
+ * its own, and loses its own when the lane is full.
  */
 #ifndef MUSTER_K8S_WRITE_WRITE_H
 #define MUSTER_K8S_WRITE_WRITE_H

@@ -172,7 +172,7 @@ static usec_t patient_until(const struct lane *lane)
 static int most_now(const struct writer *w, enum lane_id id)
 {
     const struct lane *lane = &w->lanes[id];
-    if (id < LANE_STATUS || !writer_urgent(w)) /* under load the next step is near */
+    if (id < LANE_STATUS || !writer_urgent(w)) /* a newer status may replace one that waits */
         return id == LANE_STATUS && lane->queue.n >= STATUS_BACKLOG ? 1 : lane->most;
     return patient_until(lane) <= usec_now() ? 1 : 0;
 }

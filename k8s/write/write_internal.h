@@ -19,12 +19,12 @@
 #include "base/map.h"
 #include "k8s/write/write.h"
 
-/* From this many waiting statuses on, outdated steps of a PodGroup are not written. */
+/* From this many waiting statuses on, only the newest status of a PodGroup is written. */
 #define STATUS_BACKLOG 16
 
 struct write_request {
     struct mail mail;
-    struct fair_queue_item waits; /* in its lane, in the line of its namespace */
+    struct fair_queue_item waits; /* in its lane, in the subqueue of its namespace */
     enum gang_effect_kind kind;
     char *ns, *name, *uid;
     char *node;          /* BIND, NOMINATE, UNGATE */
@@ -91,7 +91,7 @@ struct in_flight_write {
     bool conflicted;                 /* PATCH_CONDITION: somebody else wrote to the pod meanwhile */
     json_t *sent;                    /* STATUS: the fields that are written */
     char contested[PODGROUPS_FIELD]; /* STATUS: the field that is left to another writer */
-    char *event_name;                /* EVENT: of the object that is patched or made */
+    char *event_name;                /* EVENT: of the object that is patched or created */
 };
 
 /* Events that were sent before: the same again counts up. */

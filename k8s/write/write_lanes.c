@@ -165,7 +165,7 @@ static bool replace_words(struct writer *w, struct write_request *o)
     return true;
 }
 
-/* A pod that is let go, or bound, waits no more. */
+/* A pod that is ungated or bound waits no more. */
 static void drop_words(struct writer *w, const char *uid)
 {
     struct lane *lane = &w->lanes[LANE_POD_CONDITION];
@@ -194,10 +194,10 @@ static bool is_backlogged(const struct lane *lane, const char *ns)
 }
 
 /*
- * Figures are overtaken by newer figures of the same group; a phase is not, so that whoever
- * watches the group sees every step of its life (as long as it does not lag too far behind, and not
- * where many groups wait: steps that are over would keep news waiting). True: it has taken the
- * place of the older one, and has waited as long.
+ * Figures are overtaken by newer figures of the same group; a phase is not, so that a client
+ * that watches the group sees every step of its life (as long as it does not lag too far behind,
+ * and not where many groups wait: steps that are over would keep news waiting). True: it has taken
+ * the place of the older one, and has waited as long.
  */
 static bool overtake_status(struct writer *w, struct write_request *o)
 {
@@ -229,7 +229,7 @@ void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, c
     w->o.sink->post(w->o.sink->arg, &ev);
 }
 
-/* Gives the request up, and reports that to the one who waits for its outcome. */
+/* Gives the request up. The core gets an event for a Binding or a read. */
 static void refuse(struct writer *w, struct write_request *o, const char *why,
                    enum gang_outcome outcome)
 {

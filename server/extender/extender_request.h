@@ -42,7 +42,7 @@ const char *extender_verb_name(enum extender_verb verb);
 struct extender_args {
     /* filter, prioritize, preempt */
     struct gang_pod_facts *pod;   /* decoded; owned; the core may take it */
-    struct gang_pod_facts *known; /* instead: the core's own; set by whoever asked it */
+    struct gang_pod_facts *known; /* instead: the core's own; set by the caller */
     struct json_span pod_span;
     char pod_uid[EXTENDER_TEXT + 1]; /* what tells whether it is known; "": not there, or longer */
     char pod_nominated[EXTENDER_TEXT + 1];
@@ -62,8 +62,8 @@ struct extender_args {
 /* On failure err says what is wrong and at which byte. */
 int extender_parse(enum extender_verb verb, char *body, size_t len, struct extender_args *args,
                    struct err *err);
-/* Fills args->pod from the request. rules: for which pods PodGroups are made, see decode_awaits();
- * NULL: for none. Nothing to do for bind. */
+/* Fills args->pod from the request. rules: for which pods PodGroups are created, see
+ * decode_awaits(); NULL: for none. Nothing to do for bind. */
 int extender_decode_pod(struct extender_args *args, const struct workload_rules *rules,
                         struct err *err);
 /* Frees the content; also of a zeroed or half-filled struct, and twice. */

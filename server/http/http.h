@@ -12,10 +12,10 @@
  * keep connections for nothing keep nobody else out, whatever the core is doing.
  *
  * Life of a request
- *   1. The route and the limits are judged when the headers are there; the decision is remembered
- *      and told when the body has come, as the library wants it.
+ *   1. The route and the limits are checked when the headers are there. A refusal is sent when the
+ *      body has come, as the library wants it; at once where Content-Length is too large.
  *   2. The route's handler is called with the whole body, on a thread of the listener. It writes
- * the reply into r->reply and either calls http_answer() and returns, or
+ *      the reply into r->reply and either calls http_answer() and returns, or
  *   3. http_defer() (true: the connection is suspended), hands the request to another thread and
  *      returns without touching it again. That thread calls http_answer(), then http_resume(), and
  *      touches it no more.
@@ -24,8 +24,8 @@
  *
  * Life of a listener: http_open(); http_refuse_deferring(), after which http_deferred() can only
  * fall, by http_resume(); when it is 0, http_close(). The library aborts the process when it is
- * stopped with a suspended connection: http_close() asserts. Until then new connections are taken
- * and told that the end has come: MHD_quiesce_daemon(), which would keep them out, may abort the
+ * stopped with a suspended connection: http_close() asserts. Until then new connections are
+ * accepted and refused with a reply: MHD_quiesce_daemon(), which would keep them out, may abort the
  * process beside a thread with epoll (seen with 0.9.75).
  */
 #ifndef MUSTER_SERVER_HTTP_HTTP_H
@@ -70,7 +70,7 @@ struct http_request {
     const struct http_route *route;
     const char *path;
     struct buf body;  /* whole */
-    struct buf reply; /* to be written by whoever answers */
+    struct buf reply; /* written by the thread that answers */
     bool in_place;    /* http_reply_in_place() was called */
     size_t bytes;     /* of the body; also when its buffer is the reply's */
     usec_t started;   /* when the headers were there */

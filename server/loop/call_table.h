@@ -26,7 +26,7 @@ int call_table_fd(const struct call_table *calls);
 /* Enters a call, gives it an id and fills the event for it (which borrows from the call). */
 void call_table_enter(struct call_table *calls, struct extender_call *call, usec_t now,
                       struct gang_event *ev);
-/* Behind the step that had the call: unless it was answered it is deferred now. */
+/* After the step that had the call: defers the call unless it was answered. */
 void call_table_settle(struct call_table *calls, struct extender_call *call);
 /* Up to max events for held calls whose peer has gone; each is reported once. */
 size_t call_table_closed(struct call_table *calls, struct gang_event *events, size_t max);

@@ -3,11 +3,11 @@
  * loop.h - the core and its turns: everything that happens comes in as mail, goes through
  * gang_step() and leaves as effects.
  *
- * Whoever has the turn owns the core, the table of calls and the cluster, and gives all of it back
- * before anybody else may have it. It is the core thread's, but while that sleeps a thread of the
- * listener may take a turn for the call that it brings (loop_serve): the call is then answered in
- * the thread that has read it, without being suspended, posted and resumed. A turn is never waited
- * for: where it is taken, the call is posted like all other mail.
+ * The thread that has the turn owns the core, the table of calls and the cluster; only one thread
+ * has it at a time. It is the core thread's. While that sleeps, a thread of the listener may take a
+ * turn for the call that it brings (loop_serve), and answers the call itself, without suspending,
+ * posting and resuming it. No thread of the listener waits for a turn: if it is taken, the call is
+ * posted like all other mail.
  *
  * Life cycle
  *   1. loop_new(); listeners and the cluster get it as their address (loop_post, loop_sink).
@@ -39,8 +39,8 @@ struct loop *loop_new(const struct config *config, struct metrics *metrics, stru
 struct loop *loop_free(struct loop *loop);
 
 void loop_post(struct loop *loop, struct loop_mail *mail);
-/* Takes a turn for a call that is not deferred yet; on its handler's thread. False: somebody else
- * has the turn, defer and post it. True: it was answered, or is deferred and held. */
+/* Takes a turn for a call that is not deferred yet; on its handler's thread. False: another
+ * thread has the turn, defer and post it. True: it was answered, or is deferred and held. */
 bool loop_serve(struct loop *loop, struct extender_call *call);
 struct cluster_sink loop_sink(struct loop *loop);
 /* Takes them over, to be closed by loop_run() or loop_abandon(). Either may be NULL. */
@@ -57,7 +57,7 @@ void loop_abandon(struct loop *loop);
 void loop_stop(struct loop *loop);
 
 struct loop_health {
-    bool synced;   /* the picture is whole */
+    bool synced;   /* every list has been read */
     bool stopping; /* no new work */
     usec_t late;   /* by how much the core thread is later than it meant to be back */
 };

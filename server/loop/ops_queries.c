@@ -104,7 +104,7 @@ static void ops_query_answer(struct ops_query *q, const struct ops_query_context
     http_resume(r);
 }
 
-/* ---- the line of those that wait ---- */
+/* ---- queries that wait ---- */
 
 void ops_query_wait(struct ops_query_queue *line, struct ops_query *q)
 {

@@ -8,8 +8,8 @@
  * follows. So a call waits for one query at most, and few calls do, however many queries there
  * are.
  *
- * A query is created and filled on the listener's thread (ops_routes.h) and belongs to the core
- * thread once posted. It belongs to its HTTP request, and ends with it.
+ * A thread of the listener creates and fills a query (ops_routes.h). Once it is posted, only the
+ * core thread uses it. Its HTTP request owns it, and frees it at its end.
  */
 #ifndef MUSTER_SERVER_LOOP_OPS_QUERIES_H
 #define MUSTER_SERVER_LOOP_OPS_QUERIES_H
@@ -24,7 +24,7 @@ enum ops_query_kind { QUERY_METRICS, QUERY_GANGS, QUERY_GANG, QUERY_NODES, QUERY
 struct ops_query {
     struct loop_mail mail; /* first */
     enum ops_query_kind kind;
-    struct ops_query *next; /* in the line of those that wait */
+    struct ops_query *next; /* in its queue */
     struct http_request *request;
     char *ns, *name, *api_group; /* of a gang; owned; NULL: not asked for */
     char *after;                 /* ?continue; owned */
@@ -45,7 +45,7 @@ struct ops_query_context {
     struct metrics *metrics;
     struct http *verbs, *ops;
 };
-/* A pause is so many times as long as the answer before it took. */
+/* How many times as long as the answer before it a pause takes. */
 #define QUERY_PAUSE 9
 
 /* Queries that wait, the oldest first: for /metrics, and for the API. They take turns. */
@@ -57,12 +57,12 @@ struct ops_query_queue {
     usec_t pause_until;
 };
 void ops_query_wait(struct ops_query_queue *line, struct ops_query *query);
-/* When ops_query_turn() has something to do; USEC_NEVER: nobody waits. */
+/* When ops_query_turn() has something to do; USEC_NEVER: no query waits. */
 usec_t ops_query_next(const struct ops_query_queue *line);
-/* Answers one; what it cost goes to view->metrics. `busy`: calls of kube-scheduler come. */
+/* Answers one; what it cost goes to view->metrics. `busy`: kube-scheduler sends calls. */
 void ops_query_turn(struct ops_query_queue *line, const struct ops_query_context *view, bool busy);
 void ops_query_refuse_all(struct ops_query_queue *line, const char *why);
-/* Answers and lets go: the query is gone afterwards. */
+/* Answers {"error": why}; the query is gone afterwards. */
 void ops_query_refuse(struct ops_query *query, const char *why);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * history.h - the last things that were decided about gangs, for /api/v1/events, and a line in the
- * log whenever a gang's state changes.
+ * history.h - the last decisions about gangs, for /api/v1/events, and a log line for each change of
+ * a gang's state.
  *
- * Fed with every effect of the core, so it sees what people are told: each change of a PodGroup's
+ * It gets every effect of the core, so it sees what muster reports: each change of a PodGroup's
  * state (not those within one step), Kubernetes events about PodGroups, evictions, and PodGroups
- * that are deleted. HISTORY_SIZE are kept; beyond that the oldest of the namespace that has most is
- * forgotten. Lines in the log are at most HISTORY_LOG_RATE a second, and what was left out is
- * counted there. Life cycle: history_new(), history_*(), history_free(); on the core thread.
+ * that are deleted. It keeps HISTORY_SIZE entries; beyond that it drops the oldest entry of the
+ * namespace that has most. It logs at most HISTORY_LOG_RATE lines a second, and logs how many it
+ * left out. Life cycle: history_new(), history_*(), history_free(); on the core thread.
  */
 #ifndef MUSTER_SERVER_VIEWS_HISTORY_H
 #define MUSTER_SERVER_VIEWS_HISTORY_H

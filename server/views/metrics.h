@@ -3,8 +3,8 @@
  * metrics.h - what is counted, and its text form for Prometheus.
  *
  * The counters here are written by the listener's threads and the core thread at once, so they are
- * atomic; what the core and the cluster count themselves is added when the text is made, on the
- * core thread. No labels that grow with the cluster: no gang, pod or node names.
+ * atomic; what the core and the cluster count themselves is added when the text is rendered, on
+ * the core thread. No labels that grow with the cluster: no gang, pod or node names.
  */
 #ifndef MUSTER_SERVER_VIEWS_METRICS_H
 #define MUSTER_SERVER_VIEWS_METRICS_H

@@ -4,7 +4,7 @@
  *
  * Every helper makes one event, steps the core, checks the invariants, and keeps what came out:
  * open bind calls and their answers, Bindings asked for, nominations, events. A test reads like the
- * story it tells:
+ * story of a cluster:
  *
  *     struct world *w = world_new();
  *     world_node(w, "n0", 4);                       a node with 4 GPUs
@@ -74,8 +74,8 @@ struct world *world_new(void);
 struct world *world_new_with(struct gang_config config, bool synced);
 /* As world_new(), with the express lane. */
 struct world *world_express(void);
-/* With two nodes, a and b, that nothing has happened to for a while, and g-0 of a gang that waits
- * for members: the model check looks, and nothing is ever placed. */
+/* With two nodes, a and b, unchanged for a while, and pod g-0 of a gang that waits for members:
+ * predicate parity is checked, and nothing is ever placed. */
 struct world *world_checked(void);
 bool world_lane_is_open(const struct world *w);
 void world_free(struct world *w);

@@ -18,8 +18,8 @@ const struct op *group_asks(const struct model *m, int g);
 /* The groups that are one gang with g, itself among them. */
 uint32_t family_of(const struct model *m, int g);
 
-/* Every PodGroup is there, and none contradicts itself or another, as far as is told here; what
- * this cannot judge counts as wrong. */
+/* Every PodGroup exists, and none contradicts itself or another, as far as the model knows. What
+ * this cannot decide counts as wrong. */
 bool family_valid(const struct model *m, uint32_t family);
 
 /* The minimums of all of them are met if the pods in `has` are bound. */

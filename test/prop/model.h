@@ -10,7 +10,8 @@
  *
  * The files: model.c steps the core and carries out what it asks; model_facts.c makes facts of the
  * truth; model_api_objects.c is what happens to objects; model_scheduler.c is kube-scheduler;
- * model_time_and_restarts.c is time, death and calm. Everything is owned by the model; one thread.
+ * model_time_and_restarts.c is time, restarts and calm. Everything is owned by the model; one
+ * thread.
  */
 #ifndef MUSTER_TEST_PROP_MODEL_H
 #define MUSTER_TEST_PROP_MODEL_H
@@ -99,7 +100,7 @@ struct object_truth { /* node, group, class, claim */
     usec_t created;
     struct op spec;
     bool dirty;
-    bool shown; /* the core has been told that it exists */
+    bool shown; /* the core got an event that it exists */
 };
 
 struct call {

@@ -2,8 +2,8 @@
 /*
  * op.h - what may happen in a world, as lines that people read.
  *
- * A run is a list of operations. It is drawn from a seed before anything runs (random_ops.h), or
- * read from a scenario file; a failing list is shrunk (shrink.h) and printed again. One line is one
+ * A run is a list of operations. It is drawn from a seed before anything runs (run.h), or
+ * read from a scenario file; a failing list is shrunk (run.h) and printed again. One line is one
  * operation:
  *
  *     node n0 gpus=4                         a verb, what it is about, attributes

@@ -644,7 +644,7 @@ static void see_rejected_early(void *arg, const struct gang_member_view *v)
     seen->place[p] = v->slot ? atoi(v->slot + 1) + 1 : 0;
 }
 
-/* A member is not rejected early just after the scheduler asked about it in its place. */
+/* A member that the scheduler just asked about in its place does not count as rejected early. */
 static void check_rejected_early(struct model *m)
 {
     struct rejected_early_seen seen = {{false}, {false}};

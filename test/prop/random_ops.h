@@ -69,7 +69,7 @@ enum feature {
 
 struct drawing {
     uint64_t random;
-    int last; /* the group that was made, or got members, last */
+    int last; /* the group that was last created or got members */
     struct ops *ops;
     bool on[F_COUNT];
     bool pod[PODS], group[GROUPS], node[NODES], class[CLASSES], claim[CLAIMS];
@@ -82,7 +82,7 @@ uint32_t draw(struct drawing *d, uint32_t below);
 bool chance(struct drawing *d, uint32_t percent);
 /* One of those that are (or are not) there; -1: none. */
 int pick(struct drawing *d, const bool *there, int n, bool want);
-/* The group that was made last, or any; -1: none. */
+/* The group that was created last, or any; -1: none. */
 int pick_group(struct drawing *d);
 /* Appends the operation; the watch may be late with it, and it may share its step with the next. */
 void add(struct drawing *d, struct op *op);
@@ -99,14 +99,14 @@ void draw_end(struct drawing *d);
 void draw_pod(struct drawing *d);
 /* The group becomes a child of another, or is none any more. */
 void draw_kin(struct drawing *d, int g);
-/* A member is bound by somebody else, and may have ended before the watch shows any of it. */
+/* Another scheduler binds a member, which may end before the watch shows either. */
 void draw_elsewhere(struct drawing *d);
 /* All members of a group end; then this and that about it. */
 void draw_done(struct drawing *d);
 /* So many operations of any kind, at most. */
 void draw_some(struct drawing *d, uint32_t most);
 
-/* Rounds of stories, with calm after each. */
+/* Rounds of short runs, each followed by calm. */
 void draw_quiet(struct drawing *d);
 
 #endif

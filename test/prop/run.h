@@ -3,7 +3,7 @@
  * run.h - runs of operation lists: drawn from seeds, judged, and shrunk when they fail.
  *
  * random_ops.c makes the list of a seed. run_list() plays one in a process of its own, so that a
- * crash, an endless loop and a failed check are all the same to whoever asks. shrink() makes a
+ * crash, an endless loop and a failed check are all the same to the caller. shrink() makes a
  * failing list small. One thread; callers own the lists.
  */
 #ifndef MUSTER_TEST_PROP_RUN_H
