@@ -2,11 +2,11 @@
 /*
  * bounds.h - how much of one object muster reads: the table of bounds.
  *
- * Anyone may write an object as large as the API server accepts, and must not slow down others with
- * it. A gang whose PodGroup or pod exceeds a bound is refused with a sentence that names the
- * object, the field, the count and the bound. kube-scheduler evaluates the rules of a pod without a
- * gang, so muster leaves out what exceeds a bound and still charges the pod. docs/limits.md has the
- * table for users; a test compares the two.
+ * Anyone may write an object as large as the API server accepts; it must not slow down others. A
+ * gang whose PodGroup or pod exceeds a bound is refused with a sentence that names the object, the
+ * field, the count and the bound. kube-scheduler evaluates the rules of a pod without a gang, so
+ * muster leaves out what exceeds a bound and still charges the pod. docs/limits.md has the table
+ * for users; a test compares the two.
  */
 #ifndef MUSTER_GANG_BOUNDS_H
 #define MUSTER_GANG_BOUNDS_H

@@ -101,8 +101,8 @@ enum gang_effect_kind {
     GANG_EVENT,    /* send a Kubernetes event */
     GANG_PATCH_CONDITION, /* replace the text of condition PodScheduled where kube-scheduler wrote
                              an older one; this also wakes the pod. A pod without gates is written
-                             only at exactly this version, because kube-scheduler's condition of a
-                             later version is news */
+                             only at exactly this version: the condition of a later version is
+                             kube-scheduler's newer one */
     GANG_EFFECT_MAX
 };
 

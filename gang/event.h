@@ -7,8 +7,8 @@
  * gang_event_done() frees what the event still owns.
  *
  * A call is an extender verb from kube-scheduler. The caller chooses its `id`, which is never 0 and
- * unique among open calls. Exactly one REPLY_* effect answers each call: in the same step for
- * filter, prioritize and preempt, and when the core decides for bind.
+ * unique among open calls. Exactly one REPLY_* effect answers each call. The core answers filter,
+ * prioritize and preempt in the same step, and bind when it has decided.
  */
 #ifndef MUSTER_GANG_EVENT_H
 #define MUSTER_GANG_EVENT_H
@@ -71,15 +71,14 @@ struct gang_event {
         struct gang_ref gone;
         struct {
             enum gang_watch of;
-            bool behind; /* else it follows, as does a watch without any WATCH event */
+            bool behind; /* else it has caught up; a watch without any WATCH event counts so too */
         } watch;         /* WATCH */
         struct {
             char *ns, *name, *uid, *node; /* BIND; owned */
         } bind;
         struct {
-            char *uid; /* owned */
-            char
-                *node; /* owned; the requested (BIND_DONE) or actual (POD_READ) node; may be NULL */
+            char *uid;  /* owned */
+            char *node; /* owned; requested (BIND_DONE) or actual node (POD_READ); may be NULL */
             char *text; /* owned; an explanation for people; may be NULL */
             enum gang_outcome outcome;
         } result; /* BIND_DONE, POD_READ */

@@ -72,8 +72,8 @@ static size_t place_of(const struct gang_kvs *kvs, const char *key, bool after)
 void gang_kvs_add(struct gang_kvs *kvs, const char *key, const char *value)
 {
     kvs->items = grown(kvs->items, kvs->n, sizeof *kvs->items);
-    bool last = kvs->n == 0 ||
-                strcmp(kvs->items[kvs->n - 1].key, key) <= 0; /* the API server sends keys sorted */
+    /* The usual case: the API server sends keys sorted. */
+    bool last = kvs->n == 0 || strcmp(kvs->items[kvs->n - 1].key, key) <= 0;
     size_t at = last ? kvs->n : place_of(kvs, key, /* after= */ true);
     memmove(&kvs->items[at + 1], &kvs->items[at], (kvs->n++ - at) * sizeof *kvs->items);
     kvs->items[at] = (struct gang_kv){xstrdup(key), xstrdup(value)};

@@ -141,8 +141,7 @@ struct gang_pod_facts {
     struct gang_ref group; /* the PodGroup that it is linked to, if any */
     char *role;            /* its subgroup or task in the PodGroup; NULL: none */
     char *bad_link;        /* why its link is invalid or ambiguous; then `group` is empty */
-    char *
-        awaits_group; /* a sentence if its PodGroup is still being created; then `group` is empty */
+    char *awaits_group;    /* a sentence: its PodGroup is being created; then `group` is empty */
     /* The PodGroup's facts as its pods declare them, where there is no PodGroup object
      * (Koordinator's annotations, older labels of scheduler-plugins). ref equals `group`; uid is
      * "". */
@@ -175,7 +174,7 @@ struct gang_pod_facts {
     /* The first of its constraints that these facts lack and only kube-scheduler can evaluate,
      * such as "volumes". NULL: the facts are complete. */
     char *inexact;
-    /* A sentence that names the field which is left out because it exceeds a bound
+    /* A sentence that names the field that is left out because it exceeds a bound
      * (gang/bounds.h) or cannot be read; NULL: none. The pod's gang is refused with it. For a
      * pod without a gang, kube-scheduler evaluates the rules, and muster still charges the
      * requests. */
@@ -222,18 +221,17 @@ struct gang_group_facts {
     struct gang_ref ref;
     char *uid;
     char *invalid;
-    const char
-        *min_field;       /* the field name of the minimum, for people; constant, NULL: minMember */
-    int64_t min_member;   /* for a parent: number of children that must be Scheduled */
-    int64_t max_member;   /* 0: no limit */
-    int64_t min_children; /* subgroups that must have their minimum; -1: all */
+    const char *min_field; /* the minimum's field name, for people; constant, NULL: minMember */
+    int64_t min_member;    /* for a parent: number of children that must be Scheduled */
+    int64_t max_member;    /* 0: no limit */
+    int64_t min_children;  /* subgroups that must have their minimum; -1: all */
     struct gang_subgroup *subgroups;
     size_t n_subgroups;
     char *parent; /* its parent PodGroup, in the same namespace and API group; NULL: none */
     struct gang_ref *bundle; /* PodGroups placed together with it, all or none */
     size_t n_bundle;
     struct gang_amounts min_resources; /* muster does not plan with less free than this */
-    bool has_priority;                 /* has its own priority, which replaces that of its pods */
+    bool has_priority;                 /* has a priority of its own, see gang_own_priority() */
     int32_t priority;
     char *priority_class; /* the priority by name; NULL: none */
     enum gang_match match;

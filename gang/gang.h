@@ -62,7 +62,7 @@ struct gang_config {
     size_t n_scheduler_names;
 };
 
-/* A bound for plan_work that keeps a step to about 20 ms. */
+/* The usual plan_work: planning takes at most about 20 ms of a step. */
 #define GANG_PLAN_WORK 100000
 
 /* Copies config. Never NULL. */
@@ -103,10 +103,10 @@ int gang_core_check(const struct gang_core *core, struct err *err);
 #define GANG_INVARIANTS(X)                                                                         \
     X(TRANSITION, "transition") /* gang/state_table.h allows the change of state */                \
     X(RESERVED, "reserved")     /* only a gang with a plan has slots */                            \
-    X(HELD, "held")             /* only such a gang holds bind calls, and only within the limit */ \
-    X(COUNTS, "counts")         /* the counts of its slots and holds are right */                  \
-    X(WHOLE, "whole")           /* it is partly bound only while it commits or recovers */         \
-    X(STATE, "state")           /* its slots, holds and Bindings suit its state */
+    X(HELD, "held")     /* only such a gang holds bind calls, and only until a time limit */       \
+    X(COUNTS, "counts") /* the counts of its slots and holds are right */                          \
+    X(WHOLE, "whole")   /* it is partly bound only while it commits or recovers */                 \
+    X(STATE, "state")   /* its slots, holds and Bindings suit its state */
 
 enum gang_invariant {
 #define X(id, name) GANG_INVARIANT_##id,

@@ -5,13 +5,13 @@
  * One row per trigger: its name; then, for each state in the order of GANG_STATES, the states in
  * which the gang may be at the end of the step, one letter each:
  *
- *     A Assembling  W Waiting  P Planned  C Committing  S Scheduled  R Recovering  B BackedOff  D
- * Done
+ *     A Assembling  W Waiting     P Planned    C Committing
+ *     S Scheduled   R Recovering  B BackedOff  D Done
  *
  * "" means that the trigger cannot occur in that state. The last column describes muster's action.
  * The core always derives the state from the facts (reconcile.c). The table lists the possible
  * results; every step is checked against it (gang/step/gang_invariants.h). docs/states.md is
- * printed from it.
+ * generated from it.
  */
 #ifndef MUSTER_GANG_STATE_TABLE_H
 #define MUSTER_GANG_STATE_TABLE_H

@@ -4,8 +4,8 @@
  * pods and slots.
  *
  * A signature's counts on the nodes are cached in its pod_counts and updated only for nodes whose
- * pods changed (node->marks.pods_changed). A node without anti-affinity costs nothing for a
- * signature without rules.
+ * pods changed (node->marks.pods_changed). For a signature without rules, a node without
+ * anti-affinity costs nothing.
  *
  * Labels differ among members (indexes), and no rule reads most of them. Labels whose keys some
  * rule reads are part of a member's signature (pod_labels.c, signatures.c), so that one pod can
@@ -37,14 +37,14 @@ const struct gang_pod_facts *charged_anti_affinity_conflict(const struct node *n
 /* Charged pods that the constraint counts; -1: it does not cover the node. */
 int64_t charged_spread_count(const struct node *node, const struct gang_pod_facts *who,
                              const struct gang_spread *s);
-/* A slot with such a conflict that kube-scheduler does not know of and `reach` does not include;
- * NULL: none. `except` may be NULL. */
+/* A slot that conflicts with `who` by anti-affinity and stays: kube-scheduler does not know of it,
+ * and `reach` does not displace it. NULL: none. `except` may be NULL. */
 const struct slot *slot_anti_affinity_conflict(const struct node *node,
                                                const struct gang_pod_facts *who,
                                                const struct slot *except,
                                                const struct reach *reach);
-/* Whether a pod charged since conflicts with the slot's member, which kube-scheduler is not
- * binding yet. */
+/* Whether a pod that was charged after the reservation conflicts with the slot's member.
+ * False if the member is on its way to bind there. */
 bool slot_has_anti_affinity_conflict(const struct slot *slot);
 /* The node's facts changed from `was` to `is`; either may be NULL. */
 void hostnames_update(struct gang_core *core, const struct gang_node_facts *was,

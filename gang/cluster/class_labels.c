@@ -6,10 +6,11 @@
 #include "gang/cluster/lookup.h"
 #include "gang/inter_pod_rules.h"
 
-/* Dropping a key reclassifies all nodes, so it happens at most this often. */
+/* Dropping a key reclassifies all nodes. Shortest time between drops: of unused keys, and of keys
+ * in use that make room for others. */
 #define FORGET_PAUSE (10 * USEC_PER_SEC)
 #define TAKE_PAUSE   USEC_PER_SEC
-/* Pods of a signature that are checked to choose its namespace. */
+/* Most pods of a signature that are checked to choose the namespace that its keys count against. */
 #define PAYERS_MAX 256
 
 /* ---- values ---- */
@@ -218,8 +219,8 @@ static bool has_room(const struct gang_core *core, const struct label_key *k)
            count_sets(core, k) <= CLASS_LABEL_SETS_MAX;
 }
 
-/* Drops keys of namespaces with larger shares until the key fits; false: no namespace has a
- * larger share. */
+/* Drops keys of namespaces with larger shares until the key fits; false: no namespace has a larger
+ * share, or the last drop was within TAKE_PAUSE. */
 static bool make_room(struct gang_core *core, const struct label_key *k, const char *ns)
 {
     bool may_take = !core->labels.left || core->now - core->labels.left >= TAKE_PAUSE;
@@ -345,12 +346,10 @@ bool class_labels_cover(struct gang_core *core, struct signature *signature)
     const struct gang_pod_facts *sample = signature_sample(signature);
     if (!sample)
         return false;
-    do {
+    do { /* again, if a later key took the room of an earlier one */
         class_labels_release(core, signature);
         signature->singly = !cover_keys(core, signature, sample, smallest_share(core, signature));
-    } while (
-        !signature->singly &&
-        !all_class_labels(signature)); /* a later key may have taken the room of an earlier one */
+    } while (!signature->singly && !all_class_labels(signature));
     if (signature->singly)
         class_labels_release(core, signature);
     signature->labels.gen = core->labels.gen;
@@ -438,11 +437,10 @@ static int check_key(const struct gang_core *core, const struct label_key *k, st
         nodes += node->facts && label_of(node, k->key);
     }
     if (users != k->users || nodes != k->nodes || (!users && !nodes && !k->is_class_label))
-        return err_set(
-            err, ERR_INTERNAL,
-            "label %s: %zu signatures cover_key for it and %zu nodes have it, counted as %zu and "
-            "%zu",
-            k->key, users, nodes, k->users, k->nodes);
+        return err_set(err, ERR_INTERNAL,
+                       "label %s: %zu signatures read it and %zu nodes have it, counted as %zu and "
+                       "%zu",
+                       k->key, users, nodes, k->users, k->nodes);
     return 0;
 }
 

@@ -5,10 +5,10 @@
  * Pods' rules may read any label, and each class label (node_classes.h) makes more classes, which
  * every plan scans. So class labels have a bound: CLASS_LABELS_MAX keys that make at most
  * CLASS_LABEL_SETS_MAX distinct sets of values. Namespaces share the bound: when it is reached, the
- * namespace with the largest share loses its largest key, if the requesting one would still have
- * less. A signature with a key beyond the bound, or with a key whose value differs on nearly every
- * node, scans nodes one by one; other signatures do not. A key that no signature reads any more is
- * dropped.
+ * namespace with the largest share loses its largest key, if the requesting namespace has less even
+ * with its new key. A signature with a key beyond the bound, or with a key whose value differs on
+ * nearly every node, scans nodes one by one; other signatures do not. A key that no signature reads
+ * any more is dropped.
  *
  * Life cycle: class_labels_cover() when a signature is planned; class_labels_release() when it is
  * freed. class_labels_update() on each change of a node's labels, class_labels_settle() before
@@ -44,7 +44,7 @@ static inline uint32_t class_label_value(const struct label_key *k, const struct
  * one. */
 bool class_labels_cover(struct gang_core *core, struct signature *signature);
 void class_labels_release(struct gang_core *core, struct signature *signature);
-/* The pod now has the signature, which may count against its namespace. */
+/* The pod now has the signature, whose keys may count against the pod's namespace. */
 void class_labels_pod_added(struct signature *signature, const struct pod *pod);
 /* Gives the node the labels of `like`. */
 void class_labels_copy(struct node *node, const struct node *like);

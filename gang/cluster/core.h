@@ -38,8 +38,8 @@ struct effects {
 
 enum { CLASS_LABELS_MAX = 64 };
 
-/* The pod of a filter call. Pods of no higher priority that were queued no later have had their
- * turn before it. */
+/* The pod of a filter call. Pods of no lower priority that were queued before it have had their
+ * turn. */
 struct turn {
     int32_t priority;
     usec_t queued, asked;
@@ -91,11 +91,11 @@ struct gang_core {
     /* cluster/class_labels.c */
     struct core_labels {
         struct map keys;                                /* key -> label_key */
-        struct label_key *of_classes[CLASS_LABELS_MAX]; /* keys that divide nodes into classes */
+        struct label_key *of_classes[CLASS_LABELS_MAX]; /* the class labels */
         size_t n_class_labels;
-        uint64_t gen; /* counts changes that may affect signature_labels */
+        uint64_t gen; /* counts changes after which signature_labels must be read again */
         usec_t left;  /* when a class label was last dropped */
-        bool unused;  /* some key may have no user */
+        bool unused;  /* some class label may have no user */
         bool stale;   /* labels of nodes changed: check the bounds */
     } labels;
 
@@ -147,18 +147,17 @@ struct gang_core {
 
     /* cluster/dirty_nodes.c */
     struct core_marks {
-        uint64_t clock;        /* counts changes of the cluster cache */
-        uint64_t freed;        /* clock when room last grew anywhere */
-        uint64_t pods_changes; /* counts changes of the pods on any node */
-        usec_t touched_at;     /* last change of any node */
-        bool paused;           /* a trial is open: its changes do not count */
-        uint64_t layout;  /* identifies the current content of the nodes; no two contents share a
-                             number */
-        uint64_t layouts; /* layout numbers given out so far */
-        bool unused;      /* a deleted node may be unused now */
-        struct list reclassify;    /* nodes whose class must be recomputed */
+        uint64_t clock;         /* counts changes of the cluster cache */
+        uint64_t freed;         /* clock when room last grew anywhere */
+        uint64_t pods_changes;  /* counts changes of the pods on any node */
+        usec_t touched_at;      /* last change of any node */
+        bool paused;            /* a trial is open: its changes do not count */
+        uint64_t layout;        /* number of the nodes' present content; no other content gets it */
+        uint64_t layouts;       /* layout numbers given out so far */
+        bool unused;            /* a deleted node may be unused now */
+        struct list reclassify; /* nodes whose class must be recomputed */
         struct list recheck_slots; /* nodes whose slots may no longer fit */
-        /* Pods on nodes with wide anti-affinity, in ascending order of their seq. */
+        /* Pods with wide anti-affinity that are or may soon be on a node, by ascending seq. */
         struct list wide_anti_affinity;
         uint64_t wide_anti_affinity_last; /* the highest seq so far */
     } marks;
@@ -189,7 +188,7 @@ struct gang_core {
     /* cluster/kube_queue.c */
     size_t n_refused;            /* pods that sleep because filter refused them, see pod_reject() */
     struct list blocked;         /* ordinary pods refused because of reservations */
-    uint64_t blocked_checked_at; /* marks.freed when blocked pods were last checked */
+    uint64_t blocked_checked_at; /* marks.freed when blocked pods were last checked; 0: check */
 
     /* cluster/offered_nodes.c */
     uint64_t offers; /* filter calls whose node names were resolved */
@@ -217,19 +216,19 @@ struct gang_core {
     bool plans_deferred;      /* this step used up its work before it planned all due gangs */
 
     /* plan/placement.c */
-    uint64_t trials; /* counts planning trials */
+    uint64_t trials; /* counts passes that place members */
 
     /* plan/shortage_cache.c */
     uint64_t fills; /* versions of signature_shortage given out so far */
 
     /* plan/node_scan.c */
-    int64_t work; /* work left in this step, in nodes scanned */
+    int64_t work; /* work done in this step, in nodes scanned; weighted by the rules' length */
 
     /* lifecycle/wake.c */
     struct core_wake {
         uint64_t round;       /* counts rounds of waking blocked pods */
         uint64_t round_freed; /* marks.freed when the round began */
-        bool again;           /* room that woke pods did not take may be free for others */
+        bool again;           /* a new round is due even if no room grew */
         usec_t look;          /* next check of the woken pods; 0: none was woken */
         usec_t rest;          /* no pod is woken before */
         struct list sent;     /* nodes with n_woken > 0 */
@@ -259,7 +258,7 @@ struct gang_core {
     struct parity {
         struct suspect suspects[SUSPECTS_MAX];
         uint64_t looks;
-        int64_t credit; /* nodes that may be compared now */
+        int64_t credit; /* nodes that may be compared now; grows with time */
         usec_t credit_at;
         uint64_t looker;            /* digest of the namespace that was compared last */
         struct map differences;     /* namespace -> struct difference: confirmed differences */

@@ -30,7 +30,7 @@ void mark_order_changed(struct gang_core *core, struct gang *gang);
 /* Takes the next such gang; NULL: none. */
 struct gang *order_changed_take(struct gang_core *core);
 
-/* Call before the trigger changes anything, see gang/state_table.h. */
+/* Notes a trigger of gang/state_table.h; call before anything changes by it. */
 void triggered(struct gang_core *core, struct gang *gang, enum gang_trigger what);
 /* Call at a gang's first trigger or change of state in a step. */
 void trigger_begin(struct gang_core *core, struct gang *gang);

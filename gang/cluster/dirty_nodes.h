@@ -24,7 +24,7 @@ void node_touch(struct gang_core *core, struct node *node);
 /* Until marks_resume(), changes belong to a trial and set no marks. */
 void marks_pause(struct gang_core *core);
 void marks_resume(struct gang_core *core);
-/* For a trial: sets node->marks.changed, so that earlier refusals no longer hold. */
+/* For a trial: sets node->marks.changed. With a new clock, earlier refusals no longer hold. */
 void node_changed_at(struct node *node, uint64_t clock);
 /* The node is new: no refusal holds for it. */
 void node_is_new(const struct gang_core *core, struct node *node);
@@ -36,7 +36,7 @@ void node_rules_changed(struct node *node);
 void node_rules_known(struct node *node);
 /* A pod on the node came, went or changed its labels, or the node's labels changed. */
 void node_pods_changed(struct gang_core *core, struct node *node);
-/* Something that decides its class may have changed: its ledger, facts or pods. */
+/* Something that decides its class may have changed, such as its ledger, facts or pods. */
 void node_reclassify(struct gang_core *core, struct node *node);
 /* Takes the next marked node; NULL: none. */
 struct node *reclassify_take(struct gang_core *core);
@@ -44,7 +44,7 @@ struct node *reclassify_take(struct gang_core *core);
 void node_recheck_slots(struct gang_core *core, struct node *node);
 /* Takes the next marked node; NULL: none. */
 struct node *recheck_slots_take(struct gang_core *core);
-/* The pod is on a node or may soon be: remembers its wide anti-affinity under a new number. */
+/* The pod is on a node or may soon be: lists its wide anti-affinity under a new seq. */
 void wide_anti_affinity_begin(struct gang_core *core, struct pod *pod);
 void wide_anti_affinity_end(struct pod *pod);
 

@@ -18,7 +18,8 @@
 
 #include "gang/cluster/lookup.h"
 
-/* Filter returned these nodes for the pod: all offered nodes (passed NULL), or exactly one. */
+/* Filter returned nodes for the pod: the n at `passed` in the event's list, the whole list (passed
+ * NULL), or one node. */
 void filter_result_offered(struct gang_core *core, struct pod *pod, const struct gang_event *ev,
                            const uint32_t *passed, size_t n);
 void filter_result_one(struct gang_core *core, struct pod *pod, const struct node *node);

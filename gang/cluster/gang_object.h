@@ -13,8 +13,8 @@
 #include "gang/state_table.h"
 
 /*
- * The infeasible nodes of a signature: kube-scheduler offered a complete list without them, so it
- * refuses them until they change.
+ * The infeasible nodes of a signature: all that are not in `offered`. kube-scheduler refuses them,
+ * as far as they have not changed since.
  */
 struct infeasible_nodes {
     struct signature *signature;
@@ -59,7 +59,7 @@ struct gang {
     uint64_t refused;    /* core->forming when that was last reported */
     bool over; /* its family exceeds a bound (see `invalid`): no tree, members not counted */
     bool over_members; /* the exceeded bound is that of members */
-    usec_t recounted;  /* last recount after a member came or went that still exceeded the bound */
+    usec_t recounted;  /* when a recount for a changed member last found too many; 0: never */
     struct list members;
     usec_t first_seen; /* when its first member came, in this run; 0: none */
     usec_t newest;     /* when its newest member came */
@@ -92,7 +92,7 @@ struct gang {
     /* podgroup/gang_order.c: its place in the order */
     struct gang_order {
         struct namespace_queue *queue; /* its namespace's queue; NULL: it does not wait */
-        size_t at;                     /* its index in the queue */
+        size_t at;                     /* its index in queue->gangs */
         struct gang *behind; /* the gang whose key decides its turn: itself or one ahead of it */
         struct order_key stands; /* its key when it joined the queue */
     } order;
@@ -102,8 +102,7 @@ struct gang {
     size_t n_infeasible;
 
     /* plan/plan_gang.c: its last plan */
-    uint64_t tried; /* core->marks.clock of its last failed plan; UINT64_MAX: failed without lack of
-                       room */
+    uint64_t tried;  /* core->marks.clock when last tried; UINT64_MAX: it does not lack room */
     usec_t tried_at; /* last planning attempt; 0: never */
 
     /* cluster/hold_quota.c */
@@ -113,17 +112,17 @@ struct gang {
 
     /* lifecycle/reconcile.c: its attempts */
     int32_t priority, own_priority; /* when last reconciled: between namespaces, inside its own */
-    int32_t pod_priority; /* lowest priority of its members, even with trust_group_priority */
+    int32_t pod_priority; /* the lower of its own and its lowest member's, whatever is trusted */
     int whole_at;         /* members needed when it was last complete */
-    bool halted;    /* it waits for its own facts; planning is pointless whatever the cluster */
-    bool expecting; /* members are missing and expected soon */
-    usec_t waits;   /* start of its wait, over all attempts; 0: it does not wait */
-    bool starved;   /* it has waited too long and lacks capacity */
+    bool halted;          /* it waits for its own facts: no plan is made, whatever room there is */
+    bool expecting;       /* members are missing and expected soon */
+    usec_t waits;         /* start of its wait, over all attempts; 0: it does not wait */
+    bool starved;         /* it has waited too long and lacks capacity */
     int attempts;
 
     /* lifecycle/backoff.c */
     int backoffs;
-    usec_t last_failure; /* puts it after gangs of equal rank; 0: none */
+    usec_t last_failure; /* puts it after its equals in the order; 0: none */
 
     /* lifecycle/commit.c */
     int commits;
@@ -151,17 +150,16 @@ struct gang {
     int rank; /* its position in the order, as of core->ranked */
 
     /* step/explain.c */
-    size_t summed; /* its index while holders are summed; 0: none */
+    size_t summed; /* its index + 1 while holders are summed; 0: none */
 
     /* step/list_pages.c */
     uint64_t counted; /* core->steps when a list page counted it */
 
     /* lifecycle/wake.c */
-    uint64_t wake_counted; /* core->steps when its sleeping members were counted */
+    uint64_t wake_counted; /* core->steps when it was last checked for blocked members */
 
     /* cluster/signature_changes.c */
-    uint64_t rule_labels_settled; /* core->rule_labels_settled at the last update of its expected
-                                     slots */
+    uint64_t rule_labels_settled; /* core->rule_labels_settled when its expected slots followed */
 
     /* Set and stopped through timers.h, by the file that owns the timer's kind. */
     struct timer timers[GANG_TIMERS];

@@ -13,10 +13,10 @@ void call_open(struct gang_core *core, struct pod *pod, uint64_t id);
 struct pod *call_find(const struct gang_core *core, uint64_t id);
 /* The pod's open call now waits for the quorum, at the node of its slot. */
 void hold_begin(struct pod *pod);
-/* For a trial only: pretends that the pod's call is or is not held. */
+/* To test a condition: sets pod->held without opening or ending a hold. */
 void hold_in_trial(struct pod *pod, bool held);
-/* Filter returned the slot's node to kube-scheduler, which now binds the pod there (or no longer
- * does). */
+/* Sets pod->sent: filter returned the slot's node, so the pod is on its way to bind there; or it is
+ * no longer. */
 void on_its_way(struct pod *pod, bool is);
 /* The pod's call is no longer held: it is answered, or its Binding is sent. */
 void hold_end(struct gang_core *core, struct pod *pod);

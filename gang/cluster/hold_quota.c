@@ -4,7 +4,7 @@
 #include "base/must.h"
 #include "gang/cluster/lookup.h"
 
-/* 1 / LEFT_FREE of the places is left for namespaces without places. */
+/* 1 / LEFT_FREE of the places stays free for namespaces without places. */
 #define LEFT_FREE 8
 
 /* A namespace that has places or was refused some. */
@@ -51,7 +51,7 @@ static size_t most_of_one(const struct gang_core *core)
     return core->config.max_holds - core->config.max_holds / LEFT_FREE;
 }
 
-/* A namespace without places that wants few does not wait for others. */
+/* False: the namespace has no places and wants few, so it does not wait for others. */
 static bool wants_many(const struct gang_core *core, const struct hold_quota *own, size_t n)
 {
     return own->places || n > core->config.max_holds / LEFT_FREE;
@@ -100,8 +100,8 @@ bool hold_quota_book(struct gang_core *core, struct gang *gang, int lacks)
         own->wants = own->places + n;
         return false;
     }
-    size_t places = (size_t)gang->n_held +
-                    n; /* the member that completes a quorum may be held without a place */
+    /* The member that completes a quorum may be held without a place. */
+    size_t places = (size_t)gang->n_held + n;
     own->refused_at = 0;
     own->places += places - gang->booked_holds;
     gang->hold_quota = own;

@@ -27,7 +27,8 @@ void blocked_checked(struct gang_core *core);
 void queue_joined(const struct gang_core *core, struct pod *pod);
 /* kube-scheduler calls filter for the pod, which makes it the last in the queue. */
 void queue_asked(const struct gang_core *core, struct pod *pod);
-/* muster writes to the pod; returns whether filter was called for it since the last write. */
+/* muster or kube-scheduler wrote to the pod; returns whether filter was called since the last
+ * write. */
 bool queue_wrote(struct pod *pod);
 /* The pod was rejected early; returns the number of earlier times. */
 int queue_rejected_early(struct pod *pod);

@@ -28,14 +28,15 @@ int node_misfit(const struct node *node, const struct signature *signature,
  */
 bool node_takes(const struct node *node, const struct signature *signature, int others,
                 const struct reach *reach);
-/* Whether the slot holds a resource that the pod lacks there. */
+/* Whether the slot holds a resource or host port that a pod of the signature lacks there. */
 bool slot_in_way(const struct slot *slot, const struct signature *signature);
-/* Whether assigned pods and slots exceed the node in a resource that the slot needs. */
+/* Whether pods and slots exceed the node in a resource that the slot needs, or a charged pod
+ * conflicts with it. */
 bool slot_in_excess(const struct slot *slot);
-/* The same for a charged pod. */
+/* The same for a charged pod and the other charged pods. */
 bool charge_in_excess(const struct pod *pod);
-/* Whether pods on the node are charged for the resource: those that the node has, cpu and the
- * like. Pods created with a node name may have any number of other names. */
+/* Whether pods on the node are charged for the resource: true for pods, cpu, memory and what the
+ * node has. A pod created with a node name may request any number of other resources. */
 bool node_counts(const struct node *node, uint32_t resource);
 /* Recomputes the charges of its pods after its allocatable resources changed. */
 void node_recount(struct gang_core *core, struct node *node);

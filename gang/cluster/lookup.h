@@ -9,7 +9,7 @@
 
 #include "gang/cluster/core.h"
 
-/* A list with at least this many nodes is a sample: kube-scheduler stops at 100 feasible nodes
+/* A list with at least this many nodes may be a sample: kube-scheduler stops at 100 feasible nodes
  * (minFeasibleNodesToFind), so a shorter list means that it checked every node. */
 #define SAMPLE_SIZE 100
 /* Number of deleted UIDs remembered, so that a late filter call does not bring a pod back. */
@@ -39,7 +39,7 @@ bool pod_counts(const struct pod *pod);
 bool pod_is_ours(const struct gang_core *core, const struct pod *pod);
 /* Whether the pod is unbound, counts, and kube-scheduler may place it. */
 bool pod_plannable(const struct gang_core *core, const struct pod *pod);
-/* Whether the pod has muster's gate and the gate could be lifted. */
+/* Whether the pod has muster's gate and is an unbound pod that counts. */
 bool gate_is_closed(const struct pod *pod);
 /* Why a pod that should be a member is not one: its link is invalid, or its PodGroup is being
  * created. REASON_NONE: it is a member, or an ordinary pod. */

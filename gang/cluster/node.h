@@ -19,17 +19,17 @@
 struct node {
     /* cluster/nodes.c */
     char *name;
-    struct gang_node_facts *facts; /* NULL: only known by a pod that runs there */
+    struct gang_node_facts *facts; /* NULL: deleted, or known only from a pod */
     uint32_t id;                   /* small, reused */
     uint64_t born;                 /* core->marks.clock when it was added */
-    uint64_t gen;                  /* counts changes of its facts */
+    uint64_t gen;                  /* core->marks.clock when facts that rules read last changed */
     struct amounts allocatable;
     bool devices; /* its allocatable includes devices */
 
     /* cluster/dirty_nodes.c */
     struct node_marks {
         uint64_t freed;        /* core->marks.clock when room last grew here in muster's ledger */
-        uint64_t changed;      /* the same, in kube-scheduler's cache */
+        uint64_t changed;      /* the same, as far as kube-scheduler can know */
         uint64_t pods_changed; /* core->marks.pods_changes when its pods or labels changed */
         usec_t touched_at;     /* last change of anything that a rule reads */
         uint64_t rules_gen;    /* gen when last classified; 0: its rules must be read again */
@@ -53,7 +53,7 @@ struct node {
     size_t in_class;          /* its index in the class */
 
     /* cluster/class_labels.c */
-    uint64_t class_labels; /* digest of its class labels */
+    uint64_t class_labels; /* digest of the values of its class labels */
 
     /* cluster/offered_nodes.c */
     uint64_t offered;     /* core->offers of the last filter call that offered it */

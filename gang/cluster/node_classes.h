@@ -3,10 +3,11 @@
  * node_classes.h - classes of nodes that are equal to the planner. For gang/ only.
  *
  * Two nodes are equal if they have the same amounts (allocatable, free, earmarked), the same
- * taints, the same value of each class label (class_labels.h), the same number of blocked pods
- * woken for them in the last round, and no pods with anti-affinity. A result for one node of a
- * class holds for all, so the cost of a node scan grows with the number of classes, not of nodes.
- * Among equal nodes the planner takes the first by name: a class is a heap by name.
+ * nominated room, the same taints, the same value of each class label (class_labels.h), the same
+ * number of blocked pods woken for them in the last round, and no pods with anti-affinity. A result
+ * for one node of a class holds for all, so the cost of a node scan grows with the number of
+ * classes, not of nodes. Among equal nodes the planner takes the first by name: a class is a heap
+ * by name.
  *
  * Life cycle: code that changes any of the above marks the node with node_reclassify();
  * classes_settle() classifies marked nodes before the next scan. The first node makes a class. A

@@ -24,7 +24,7 @@ static uint32_t free_id(struct gang_core *core)
     return (uint32_t)core->n_ids++;
 }
 
-/* Pods whose nomination to the node the watch showed before the node. */
+/* Updates pods whose nomination the watch showed before it showed the node. */
 static void nominated_before(struct gang_core *core, const char *name)
 {
     if (!core->synced)

@@ -23,11 +23,12 @@
 /* Something that decides whether the pod has nominated room may have changed. */
 void nominated_room_update(struct gang_core *core, struct pod *pod);
 void nominated_room_end(struct gang_core *core, struct pod *pod);
-/* muster writes the pod's nomination, so kube-scheduler nominated it no room there. */
+/* muster writes the pod's nomination: it has no nominated room there, unless kube-scheduler had
+ * nominated it to the same node. */
 void nominated_room_drop(struct pod *pod, const struct node *node);
-/* From now on, only kube-scheduler writes the pod's nomination. */
+/* kube-scheduler preempts for the pod: the nomination that follows is its own. */
 void nominated_by_scheduler(struct pod *pod);
-/* The node's nominated room for the pods that `reach` respects. */
+/* The node's nominated room for pods of reach->priority or more, except reach->self. */
 int64_t nominated_amount(const struct node *node, uint32_t resource, const struct reach *reach);
 bool nominated_ports_conflict(const struct node *node, const struct signature *signature,
                               const struct reach *reach);

@@ -24,7 +24,7 @@ struct slot {
     struct signature *signature;
     struct pod *pod; /* NULL: expected, for a member that does not exist yet */
     usec_t made;
-    bool steered;   /* its member was nominated here because filter did not offer the node */
+    bool steered;   /* its member was nominated here: kube-scheduler had not offered the node */
     bool unoffered; /* a complete list for its signature lacked the node */
 };
 
@@ -41,10 +41,10 @@ struct filter_result {
 
 enum charge { CHARGE_NONE, CHARGE_BINDING, CHARGE_ASSIGNED };
 
-/* A PersistentVolumeClaim with limits on nodes, or named by pods. */
+/* A PersistentVolumeClaim that limits nodes or that pods name. */
 struct claim {
     char *key;                      /* ns/name */
-    struct gang_claim_facts *facts; /* NULL: any node suits it, or it is unknown */
+    struct gang_claim_facts *facts; /* NULL: unknown, or it limits no node */
     struct list uses;
 };
 struct claim_use {
@@ -87,7 +87,7 @@ struct pod {
     usec_t call_since;
     bool held;          /* the call waits for the quorum, at the slot's node */
     uint32_t held_node; /* id of that node */
-    bool sent;          /* filter returned its slot's node: kube-scheduler is binding it there */
+    bool sent;          /* filter returned its slot's node: it is on its way to bind there */
 
     /* cluster/pod_binding.c */
     struct pod_binding {
@@ -101,11 +101,11 @@ struct pod {
 
     /* cluster/kube_queue.c */
     struct pod_queue {
-        bool rejected; /* filter refused it since it was last steered: only a write wakes it */
+        bool rejected; /* refused since it was last steered: only a write wakes it */
         bool refused;  /* filter has refused it in this run of muster */
         usec_t joined; /* when it last joined kube-scheduler's queue, as far as known */
         bool asked; /* filter was called for it since muster or kube-scheduler last wrote to it */
-        int early_rejections; /* early rejections since it has its slot */
+        int early_rejections; /* early rejections since it got its slot or filter was last called */
         struct list in_blocked;
     } queue;
 
@@ -118,8 +118,7 @@ struct pod {
 
     /* cluster/nominated_room.c */
     struct node *nominated_room; /* node with room nominated for it; NULL: none */
-    char *named; /* what this run of muster last wrote there; NULL: nothing, or another writer may
-                    since have named the same node */
+    char *named; /* nomination that muster wrote in this run; NULL: none, or kube-scheduler's too */
     struct list in_nominated_room;
 
     /* cluster/filter_results.c */
@@ -131,8 +130,7 @@ struct pod {
     uint64_t wide_anti_affinity_seq; /* its number in core->marks.wide_anti_affinity */
 
     /* lifecycle/predicate_coverage.c */
-    uint64_t wide_anti_affinity_checked; /* entries of core->marks.wide_anti_affinity already
-                                            checked, none of which excludes it */
+    uint64_t wide_anti_affinity_checked; /* no entry up to this seq excludes it */
 
     /* cluster/pod_gate.c */
     int lifts; /* requests to lift its gate that the watch does not show yet */
@@ -153,11 +151,10 @@ struct pod {
 
     /* lifecycle/early_rejection.c */
     bool rejected_early; /* kube-scheduler rejected it early: plans do not count on it */
-    bool missed; /* it did not use its slot in the last attempt: other members get slots first */
+    bool missed;         /* it did not use its slot in the last attempt: others get slots first */
 
     /* verb/filter.c */
-    uint32_t declined; /* id + 1 of the node for which filter refused the call of its own
-                          nomination; a complete list follows. 0: none */
+    uint32_t declined; /* id + 1 of the nominated node whose own call filter refused; 0: none */
 
     /* messages/status_and_events.c */
     enum gang_reason_code emitted_reason; /* reason of the last event sent for it */

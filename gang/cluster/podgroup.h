@@ -22,8 +22,8 @@ struct tally {
     int running, succeeded, failed;
     int gated;          /* unbound, with a scheduling gate of others */
     int foreign;        /* unbound, with another schedulerName */
-    int closed;         /* unbound, with muster's own gate; also counted above */
-    int plannable;      /* unbound, without gates of others, with muster's schedulerName */
+    int closed;         /* unbound, with muster's own gate; counted in another field too */
+    int plannable;      /* unbound, and muster may plan it, see pod_plannable() */
     int rejected_early; /* unbound, rejected early by kube-scheduler */
     const char *gate, *scheduler; /* an example of each; borrowed */
     const char *refused;          /* the name of one member rejected early; borrowed */

@@ -119,7 +119,7 @@ void set_unseen(struct gang_core *core, struct pod *pod, bool unseen)
 
 void pod_free(struct gang_core *core, struct pod *pod)
 {
-    MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nothing refers to it */
+    MUST(!pod->node && !pod->slot && !pod->call && !pod->gang); /* nothing will bind it */
     leave_signature(core, pod);
     claims_leave(core, pod);
     list_remove(&pod->queue.in_blocked);
@@ -164,8 +164,8 @@ static void change_signature(struct gang_core *core, struct pod *pod)
     }
 }
 
-/* The needs are the same, so no sum changes. The slot stays if its node still suits:
- * kube-scheduler may be binding the pod there and preparing its volume for that node. */
+/* The needs are the same, so no sum changes. The slot stays if its node still suits: the pod may be
+ * on its way there, and kube-scheduler may be preparing its volume for that node. */
 static void change_rules(struct gang_core *core, struct pod *pod)
 {
     if (pod->node)
@@ -180,7 +180,7 @@ static void change_rules(struct gang_core *core, struct pod *pod)
         lose_slot(core, pod);
 }
 
-/* Causes: resized in place, selector changed while gated, or volume placement now known. */
+/* The pod was resized, its selector changed while gated, or its volumes were placed. */
 void pod_signature_update(struct gang_core *core, struct pod *pod)
 {
     struct signature *now = signature_of(core, pod->facts), *before = signature_ref(pod->signature);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pods.h - pods in the cluster cache. pod_update.c applies new facts in the right order.
+ * pods.h - pods in the cluster cache. pod_update.c passes new facts on to other files.
  */
 #ifndef MUSTER_GANG_CLUSTER_PODS_H
 #define MUSTER_GANG_CLUSTER_PODS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * reservations.h - slots, the places of a plan: reserved, filled, released.
+ * reservations.h - the slots of plans: reserved, filled, released.
  */
 #ifndef MUSTER_GANG_CLUSTER_RESERVATIONS_H
 #define MUSTER_GANG_CLUSTER_RESERVATIONS_H
@@ -15,7 +15,7 @@ void slot_fill(struct gang_core *core, struct slot *slot, struct pod *pod);
 void slot_take(struct gang_core *core, struct slot *slot, struct pod *pod);
 /* The slot's pod now counts in another unit. */
 void slot_recount(struct slot *slot);
-/* The pod is nominated there because filter did not offer the node. */
+/* The pod is nominated there because kube-scheduler did not offer the node. */
 void slot_steer(struct slot *slot);
 /* A complete list for its signature had the node, or lacked it. */
 void slot_note_offer(struct slot *slot, bool offered);

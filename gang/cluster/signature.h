@@ -44,29 +44,27 @@ enum displace { DISPLACE_NONE, DISPLACE_LOWER, DISPLACE_ALL };
 /* The room on a node that a plan or a pod may use: the free room, with these restrictions and
  * additions. */
 struct reach {
-    bool respects_earmark;   /* leave out earmarked room (starvation.c) */
-    bool respects_nominated; /* leave out nominated room of pods of `priority` or more
-                                (nominated_room.c) */
-    enum displace displace;  /* add slots of these gangs whose members are not at bind: none, those
-                                below `priority`, or all */
+    bool respects_earmark;   /* leave out earmarked room */
+    bool respects_nominated; /* leave out nominated room of pods of `priority` or more */
+    enum displace displace;  /* add slots not at bind: none, of gangs below `priority`, or all */
     int32_t priority;
     const struct pod *self; /* its own nominated room counts as free; NULL: no such pod */
 };
 
 /* Why a plan failed, see placement.c. */
 struct shortage {
-    int room;                /* needed members with a slot */
-    int lacks;               /* needed members without a slot */
-    int n_nodes;             /* nodes that pass the culprit's rules */
-    int n_able;              /* of these, nodes that could hold it if they were empty */
-    int ports;               /* of these, nodes where only host ports conflict */
-    int resource;            /* the resource that most of them lack; -1: none, -2: host ports */
-    int64_t amount, missing; /* need of one member, lack of all together, in the resource's unit */
-    bool refused;            /* nodes would suit, but kube-scheduler refused them */
-    bool earmarked;          /* nodes would suit, but their room is earmarked for another gang */
-    bool nominated_room;     /* nodes would suit, but their room is nominated for other pods */
-    bool tied;               /* its volumes tie it to one node */
-    int volumes;             /* nodes that only its volumes rule out */
+    int room;                  /* needed members with a slot */
+    int lacks;                 /* needed members without a slot */
+    int n_nodes;               /* nodes that pass the culprit's rules */
+    int n_able;                /* of these, nodes that could hold it if they were empty */
+    int ports;                 /* of these, nodes where only host ports conflict */
+    int resource;              /* the resource that most of them lack; -1: none, -2: host ports */
+    int64_t amount, missing;   /* need of one member; need of all without a slot */
+    bool refused;              /* nodes would suit, but kube-scheduler refused them */
+    bool earmarked;            /* nodes would suit, but their room is earmarked for another gang */
+    bool nominated_room;       /* nodes would suit, but their room is nominated for other pods */
+    bool tied;                 /* its volumes tie it to one node */
+    int volumes;               /* nodes that only its volumes rule out */
     int anti_affinity, spread; /* nodes that would suit, but for pods there or elsewhere */
     bool strangers; /* some pods that its anti-affinity conflicts with are outside the gang */
     const struct pod *culprit; /* the first member without a slot; NULL: nothing is short */
@@ -82,7 +80,7 @@ struct signature {
     bool anti_affinity, spread; /* has anti-affinity or topology spread over hosts */
     bool alone;                 /* host ports or anti-affinity allow only one per node */
     bool limited;               /* only some nodes can use its volumes */
-    size_t base;                /* length of the key without its volumes */
+    size_t base;                /* length of the key's part before its volumes */
     size_t users;               /* pods, slots and lists of infeasible nodes that refer to it */
     struct rule_results *rule_results; /* shared with signatures of the same rules */
 

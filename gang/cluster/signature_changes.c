@@ -38,7 +38,7 @@ void on_claim_gone(struct gang_core *core, const struct gang_ref *ref)
 
 /* ---- labels ---- */
 
-/* An expected slot gets the signature of an existing sibling. */
+/* An expected slot whose signature has no pod left gets that of an existing sibling. */
 static void update_expected_slots(struct gang_core *core, struct gang *gang)
 {
     list_for_each (slot, &gang->slots, struct slot, in_gang) {

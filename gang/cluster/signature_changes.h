@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * signature_changes.h - changes of signatures by other causes than a pod's own facts: its claims,
- * and the labels that rules of its namespace read.
+ * signature_changes.h - new signatures for pods after their claims, or the labels that rules of
+ * their namespace read, have changed.
  */
 #ifndef MUSTER_GANG_CLUSTER_SIGNATURE_CHANGES_H
 #define MUSTER_GANG_CLUSTER_SIGNATURE_CHANGES_H

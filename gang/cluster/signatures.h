@@ -20,7 +20,7 @@ static inline bool signature_is_partial(const struct gang_pod_facts *facts)
 /* Why no pod of this signature may run on the node, whatever is in use there; NULL: it may. */
 const char *signature_refusal(struct signature *signature, const struct node *node);
 
-/* Whether a slot for one fits the other: the same needs, in the same order. */
+/* Whether both have the same needs, in the same order: a slot for one has room for the other. */
 bool signature_needs_equal(const struct signature *a, const struct signature *b);
 /* Whether they differ at most in where their volumes can be used. */
 bool signature_alike(const struct signature *a, const struct signature *b);

@@ -9,7 +9,7 @@
 
 enum timer_kind {
     TIMER_ATTEMPT,        /* gang: the attempt's schedule timeout */
-    TIMER_EXTRAS,         /* gang: Scheduled; unused slots of extras are released */
+    TIMER_EXTRAS,         /* gang: Scheduled; slots that no extra came for are released */
     TIMER_BACKOFF,        /* gang: the backoff ends */
     TIMER_EXPECTED,       /* gang: missing members are no longer expected */
     TIMER_HOLD,           /* gang: its oldest held call must be answered */
@@ -20,14 +20,14 @@ enum timer_kind {
     TIMER_NOTICE,         /* gang: members without a filter call get the reason */
     TIMER_PARTIAL_COMMIT, /* gang: its partial commit no longer goes first */
     TIMER_TURNS,  /* gang: it has slots; check whose turn has passed, see early_rejection.c */
-    TIMER_FAMILY, /* gang: its family exceeded the bound of members and may not any more */
+    TIMER_FAMILY, /* gang: its family had too many members; count them again */
     GANG_TIMERS,
     TIMER_CALL = GANG_TIMERS, /* pod: its bind call must be answered */
     TIMER_RETRY,              /* pod: read or bind again */
     TIMER_UNSEEN,             /* pod: known from filter, but the watch never showed it */
     TIMER_GATE,               /* pod: lift its gate again, or report why not */
     TIMER_WAKE_WRITE,         /* pod: its wake write may be lost; write again */
-    TIMER_REJECTED_EARLY,     /* pod: an early rejection expires */
+    TIMER_REJECTED_EARLY,     /* pod: its early rejection expires */
     TIMER_WAKE,               /* core: blocked pods are left to wake */
     TIMER_STEER,              /* core: members are left to steer */
     TIMER_PLAN,               /* core: gangs are left to plan */
