@@ -18,15 +18,15 @@ import (
 	"muster.dev/e2e/testbed"
 )
 
-// explained is what muster's API says of a waiting gang of one shape.
+// explained is what muster's API says of a waiting gang of one signature.
 type explained struct {
-	Express struct {
+	ExpressLane struct {
 		Mismatches    int
 		FirstMismatch string
 	}
-	Waiting []struct {
-		Room, Between int
-		BeyondModel   string
+	Signatures []struct {
+		WithRoom, InterPod int
+		BeyondPredicates   string
 	}
 }
 
@@ -165,21 +165,21 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 	unasked, beyond := 0, 0
 	for _, p := range pods {
 		e := explain(t, m, strings.TrimSuffix(p.Name, "-0"))
-		if len(e.Waiting) != 1 {
+		if len(e.Signatures) != 1 {
 			t.Fatalf("%s: %+v", p.Name, e)
 		}
-		shape, spec := e.Waiting[0], func() []byte { text, _ := json.Marshal(p.Spec); return text }
-		if (shape.BeyondModel != "") != isBeyond(p) {
-			t.Errorf("%s: not modelled: %q\n%s", p.Name, shape.BeyondModel, spec())
+		signature, spec := e.Signatures[0], func() []byte { text, _ := json.Marshal(p.Spec); return text }
+		if (signature.BeyondPredicates != "") != isBeyond(p) {
+			t.Errorf("%s: not modelled: %q\n%s", p.Name, signature.BeyondPredicates, spec())
 		}
-		if shape.BeyondModel != "" {
+		if signature.BeyondPredicates != "" {
 			beyond++
 		}
 		if asked["ml/"+p.Name] > 0 {
 			continue
 		}
 		unasked++
-		if room := shape.Room - shape.Between; shape.BeyondModel == "" && room > 0 {
+		if room := signature.WithRoom - signature.InterPod; signature.BeyondPredicates == "" && room > 0 {
 			t.Errorf("%s: kube-scheduler has no node for it, muster has %d\n%s", p.Name, room, spec())
 		}
 	}
@@ -187,7 +187,7 @@ func TestP03_TheModelIsTheSchedulers(t *testing.T) {
 	looks, differ := metrics.Sum("muster_predicate_checks_total"), metrics.Sum("muster_predicate_mismatch_total")
 	t.Logf("%d pods asked about, %d not; %d are not modelled; %.0f lists compared", len(asked), unasked, beyond, looks)
 	if differ > 0 {
-		first := explain(t, m, "p0000").Express.FirstMismatch
+		first := explain(t, m, "p0000").ExpressLane.FirstMismatch
 		for _, p := range pods {
 			if strings.Contains(first, "ml/"+p.Name+",") || strings.Contains(first, "ml/"+p.Name+" ") {
 				spec, _ := json.Marshal(p.Spec)
