@@ -15,7 +15,7 @@
 #include "gang/lifecycle/pod_update.h"
 #include "gang/messages/reason_text.h"
 #include "gang/messages/status_and_events.h"
-#include "gang/plan/displaced_slots.h"
+#include "gang/plan/move_reservations.h"
 #include "gang/podgroup/infeasible_nodes.h"
 
 #define RETRY_FIRST (200 * USEC_PER_MSEC)

@@ -23,6 +23,7 @@
 #include "gang/messages/status_and_events.h"
 #include "gang/plan/plan_gang.h"
 #include "gang/podgroup/earmark.h"
+#include "gang/podgroup/gang_priority.h"
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/podgroups.h"

@@ -38,9 +38,6 @@ void family_recount(struct gang_core *core, struct gang *gang);
 bool gang_sweep(struct gang_core *core, struct gang *gang);
 void on_priority_class_set(struct gang_core *core, struct gang_priority_class_facts *facts);
 void on_priority_class_gone(struct gang_core *core, const char *name);
-/* The priority that the gang's PodGroups ask for; the same, capped at its lowest member's. */
-int32_t gang_own_priority(const struct gang_core *core, const struct gang *gang);
-int32_t gang_pod_priority(const struct gang_core *core, const struct gang *gang);
 void groups_drop(struct gang_core *core);
 
 #endif

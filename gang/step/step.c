@@ -32,7 +32,7 @@
 #include "gang/lifecycle/steering.h"
 #include "gang/lifecycle/wake.h"
 #include "gang/messages/status_and_events.h"
-#include "gang/plan/displaced_slots.h"
+#include "gang/plan/move_reservations.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/plan_gang.h"
 #include "gang/podgroup/gang_order.h"

@@ -19,7 +19,7 @@
 #include "gang/lifecycle/commit_batch.h"
 #include "gang/lifecycle/express_lane.h"
 #include "gang/node_predicates.h"
-#include "gang/plan/displaced_slots.h"
+#include "gang/plan/move_reservations.h"
 #include "gang/podgroup/quorum.h"
 
 /* ---- checks ---- */

@@ -3,7 +3,7 @@
  * write_internal.h - shared by the files of the writer: write.c (sends what is allowed now) over
  * write_pod.c (bindings, reads, nominations, gates, evictions, conditions), write_status.c and
  * write_event.c (the calls of each kind of request) over write_in_flight.c (what is sent) over
- * write_lanes.c (what waits) over write_request.c.
+ * write_rates.c (how fast) over write_lanes.c (what waits) over write_request.c.
  *
  * A request is owned by one thing at a time: the mail, the queue of its lane, or a write in
  * flight. A write in flight is one call, or a pause before its retry. in_flight_end() ends it, and
@@ -134,6 +134,16 @@ void write_request_unlist(struct writer *w, struct write_request *o);
 /* Posts BIND_DONE or POD_READ; strings are copied. */
 void writer_post(struct writer *w, enum gang_event_kind kind, const char *uid, const char *node,
                  const char *text, enum gang_outcome outcome);
+
+/* ---- how fast (write_rates.c) ---- */
+
+/* `again` is called when a rate lets something through that had to wait. */
+void rates_init(struct writer *w, void (*again)(void *writer));
+void rates_done(struct writer *w);
+/* Members wait for the writes of this lane. */
+bool lane_is_urgent(enum lane_id id);
+/* The rate of the request's kind lets it through now; takes its tokens. */
+bool may_send(struct writer *w, enum lane_id id, const struct write_request *o);
 
 /* ---- what goes (write_in_flight.c) ---- */
 

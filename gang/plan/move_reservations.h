@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * displaced_slots.h - moves slots off nodes where they no longer fit, or where a pod needs the
+ * move_reservations.h - moves slots off nodes where they no longer fit, or where a pod needs the
  * room.
  */
-#ifndef MUSTER_GANG_PLAN_DISPLACED_SLOTS_H
-#define MUSTER_GANG_PLAN_DISPLACED_SLOTS_H
+#ifndef MUSTER_GANG_PLAN_MOVE_RESERVATIONS_H
+#define MUSTER_GANG_PLAN_MOVE_RESERVATIONS_H
 
 #include "gang/cluster/lookup.h"
 
