@@ -60,7 +60,7 @@ struct unit {
     struct signature *like; /* its own members' signature at the last count; NULL: none */
     bool mixed;             /* its own members have several signatures */
 
-    /* plan/unit_choice.c */
+    /* plan/subgroup_choice.c */
     int want;      /* during planning: members it still needs */
     bool chosen;   /* during planning: it must get its minimum */
     bool excluded; /* during planning: it does not fit, another is chosen */

@@ -20,9 +20,6 @@
 #include "gang/podgroup/gang_state.h"
 #include "gang/podgroup/quorum.h"
 
-/* How long a PodDisruptionBudget may delay an eviction. */
-#define EVICT_LIMIT (300 * USEC_PER_SEC)
-
 /* ---- ending held calls ---- */
 
 void hold_timer_fired(struct gang_core *core, struct gang *gang)
@@ -126,14 +123,4 @@ void commit_if_quorum(struct gang_core *core, struct gang *gang)
     else
         bind_held(core, gang);
     MUST(gang_lacks(core, gang, STAGE_AT_BIND) <= 0); /* all needed members, or none */
-}
-
-/* ---- undoing ---- */
-
-void evict(struct gang_core *core, struct pod *pod)
-{
-    MUST(core->config.evict_on_failed_commit && pod->binding.commit); /* muster bound it */
-    fx_pod(core, GANG_EVICT, pod, NULL);
-    binding_undone(pod, true);
-    timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);
 }

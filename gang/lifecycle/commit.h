@@ -30,8 +30,6 @@ void bind_held(struct gang_core *core, struct gang *gang);
 void begin_binding(struct gang_core *core, struct pod *pod, struct node *node);
 /* Sends the Binding of a pod that is charged, for the first time or again. */
 void send_binding(struct gang_core *core, struct pod *pod);
-/* Evicts a pod that a failed commit has bound. */
-void evict(struct gang_core *core, struct pod *pod);
 /* Answers the held calls of the gang: the oldest one has reached config.hold. */
 void hold_timer_fired(struct gang_core *core, struct gang *gang);
 /* The peer of a held call closed the connection. */

@@ -15,6 +15,7 @@
 #include "gang/lifecycle/backoff.h"
 #include "gang/lifecycle/commit.h"
 #include "gang/lifecycle/early_rejection.h"
+#include "gang/lifecycle/eviction.h"
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/lifecycle/partial_commit.h"
 #include "gang/lifecycle/steering.h"
@@ -288,27 +289,11 @@ static char *refusal(const struct gang *gang, enum gang_reason_code *code)
     return NULL;
 }
 
-/* Evicts the pods that a failed commit has bound, if a controller creates them again. */
-static void evict_commit(struct gang_core *core, struct gang *gang)
-{
-    int n = 0;
-    list_for_each (pod, &gang->members, struct pod, in_gang) {
-        bool its = pod->binding.commit && pod->binding.commit == gang->commits &&
-                   pod->charge == CHARGE_ASSIGNED;
-        if (!its || pod->binding.undone || !pod->facts->controlled || !pod_counts(pod))
-            continue;
-        n++;
-        evict(core, pod);
-    }
-    if (n)
-        emit_evicted(core, gang, n);
-}
-
 /* All results of the commit are in, and the needed set is not bound. */
 static void commit_failed(struct gang_core *core, struct gang *gang, const struct tally *t)
 {
     if (core->config.evict_on_failed_commit)
-        evict_commit(core, gang);
+        evict_failed_commit(core, gang);
     bool refused = gang->reason.code == REASON_BIND_REFUSED;
     if (t->bound == 0 && refused && unit_lacks(gang->root, STAGE_REACHABLE) <= 0)
         back_off(core, gang); /* every single Binding was refused */

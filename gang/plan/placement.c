@@ -4,11 +4,12 @@
 #include "gang/cluster/dirty_gangs.h"
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/volume_claims.h"
+#include "gang/plan/member_order.h"
 #include "gang/plan/node_score.h"
 #include "gang/plan/placement_try.h"
 #include "gang/plan/shortage.h"
 #include "gang/plan/shortage_cache.h"
-#include "gang/plan/unit_choice.h"
+#include "gang/plan/subgroup_choice.h"
 #include "gang/podgroup/earmark.h"
 #include "gang/podgroup/quorum.h"
 
@@ -16,43 +17,6 @@
 #define CHOICES_MAX 256
 
 /* ---- one try ---- */
-
-/* The larger need goes first. */
-static int by_need(const struct signature *x, const struct signature *y, int of_x, int of_y)
-{
-    int64_t a = of_x < 0 ? 0 : signature_need(x, (uint32_t)of_x);
-    int64_t b = of_y < 0 ? 0 : signature_need(y, (uint32_t)of_y);
-    return a > b ? -1 : a < b;
-}
-
-/* Order of members: pinned ones; those that did not miss the last attempt; then by signature, first
- * those that volumes limit, then the largest needs; then by creation. */
-static int by_size(const void *a, const void *b)
-{
-    const struct pod *p = *(struct pod *const *)a, *q = *(struct pod *const *)b;
-    const struct signature *x = p->signature, *y = q->signature;
-    if (!p->pinned != !q->pinned)
-        return p->pinned ? -1 : 1;
-    if (p->missed != q->missed)
-        return q->missed ? -1 : 1;
-    if (x != y) {
-        if (x->limited != y->limited)
-            return x->limited ? -1 : 1;
-        if ((x->device >= 0) != (y->device >= 0))
-            return x->device >= 0 ? -1 : 1;
-        int larger = by_need(x, y, x->device, y->device);
-        larger = larger ? larger : by_need(x, y, RES_CPU, RES_CPU);
-        larger = larger ? larger : by_need(x, y, RES_MEMORY, RES_MEMORY);
-        if (larger)
-            return larger;
-        int order = strcmp(x->key, y->key);
-        if (order)
-            return order;
-    }
-    if (p->facts->created != q->facts->created)
-        return p->facts->created < q->facts->created ? -1 : 1;
-    return strcmp(p->facts->name, q->facts->name);
-}
 
 static struct placement_try placing_begin(struct gang_core *core, struct gang *gang)
 {
@@ -62,7 +26,7 @@ static struct placement_try placing_begin(struct gang_core *core, struct gang *g
     list_for_each (pod, &gang->members, struct pod, in_gang)
         if (!pod->slot && pod_plannable(core, pod))
             p.pods[p.n++] = pod;
-    qsort(p.pods, p.n, sizeof *p.pods, by_size);
+    qsort(p.pods, p.n, sizeof *p.pods, by_placement);
     return p;
 }
 

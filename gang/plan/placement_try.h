@@ -3,7 +3,7 @@
  * placement_try.h - the state of one try to place a gang, shared by the files that make it:
  *
  *   placement.c       finds places for members
- *   unit_choice.c     chooses the units that get their minimum
+ *   subgroup_choice.c     chooses the units that get their minimum
  *   shortage.c        finds why a member has no place
  *   shortage_cache.c  reuses a shortage for gangs with equal members
  *

@@ -8,7 +8,7 @@
 #include "gang/cluster/volume_claims.h"
 #include "gang/plan/node_scan.h"
 #include "gang/plan/placement.h"
-#include "gang/plan/unit_choice.h"
+#include "gang/plan/subgroup_choice.h"
 #include "gang/podgroup/infeasible_nodes.h"
 #include "gang/podgroup/quorum.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "gang/plan/unit_choice.h"
+#include "gang/plan/subgroup_choice.h"
 
 #include "gang/podgroup/quorum.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * unit_choice.h - chooses the units of a gang that get their minimum, where it needs only some.
+ * subgroup_choice.h - chooses the units of a gang that get their minimum, where it needs only some.
  *
  * The choice is stored in the units: unit->chosen, and unit->want, the members each must still get.
  * A unit without room is excluded and another one chosen. For placement.c.
  */
-#ifndef MUSTER_GANG_PLAN_UNIT_CHOICE_H
-#define MUSTER_GANG_PLAN_UNIT_CHOICE_H
+#ifndef MUSTER_GANG_PLAN_SUBGROUP_CHOICE_H
+#define MUSTER_GANG_PLAN_SUBGROUP_CHOICE_H
 
 #include "gang/cluster/lookup.h"
 
