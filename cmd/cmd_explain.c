@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/human_readable.h"
 #include "cmd/ops_client.h"
 #include "cmd/table.h"
 

@@ -34,12 +34,6 @@ char *ops_client_escape(const char *text);
 /* Members of a reply; "" and 0 when they are not there. */
 const char *reply_text(const json_t *o, const char *key);
 int64_t reply_number(const json_t *o, const char *key);
-/* How long ago "2026-11-21T00:37:46Z" was, as people say it: "45s", "12m", "3h", "5d". */
-void format_age(struct buf *out, const char *moment);
-/* How far ahead it is, as "45s". */
-void format_until(struct buf *out, const char *moment);
-/* An amount as people write it: cpu in cores, memory in Gi. */
-void format_amount(struct buf *out, const char *resource, int64_t amount);
 
 /* Reads NAMESPACE/NAME; the results are allocated. */
 int parse_gang_name(const char *text, char **ret_ns, char **ret_name, struct err *err);

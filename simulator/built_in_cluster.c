@@ -4,7 +4,7 @@
  * lowest first, each file calls only those before it:
  *
  *   sim_clock           simulated time, and the tasks that are due at some time
- *   object_store        objects as an API server stores them
+ *   api_server          objects as an API server stores them
  *   controllers         what happens to them: pods run, Jobs create pods
  *   scenario_timetable  what the scenario does to them
  *   scheduler_cache     the scheduler's cache of nodes, and kube-scheduler's filters

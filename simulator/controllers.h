@@ -11,7 +11,7 @@
 #ifndef MUSTER_SIMULATOR_CONTROLLERS_H
 #define MUSTER_SIMULATOR_CONTROLLERS_H
 
-#include "simulator/object_store.h"
+#include "simulator/api_server.h"
 
 /* Takes the manifest; what the API server refuses is logged. */
 void run_create(struct store *s, json_t *manifest);

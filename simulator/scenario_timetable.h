@@ -10,7 +10,7 @@
 #ifndef MUSTER_SIMULATOR_SCENARIO_TIMETABLE_H
 #define MUSTER_SIMULATOR_SCENARIO_TIMETABLE_H
 
-#include "simulator/object_store.h"
+#include "simulator/api_server.h"
 #include "simulator/scenario.h"
 
 struct scenario_timetable {

@@ -13,7 +13,7 @@
 #define MUSTER_SIMULATOR_SCHEDULER_CYCLE_H
 
 #include "k8s/interface/cluster.h"
-#include "simulator/object_store.h"
+#include "simulator/api_server.h"
 #include "simulator/scheduler_filters.h"
 #include "simulator/scheduler_queue.h"
 

@@ -46,7 +46,7 @@ typedef void sim_task_fn(void *owner, struct task *t);
 /* Something that happens at a time. The fields behind owner are its arguments, owned. */
 struct task {
     struct heap_node node;
-    sim_task_fn *run; /* NULL: a change of an object, see object_store.h */
+    sim_task_fn *run; /* NULL: a change of an object, see api_server.h */
     void *owner;
     char *uid; /* of the object it is about */
     char *ns, *name, *to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "simulator/object_store.h"
+#include "simulator/api_server.h"
 
 #include <inttypes.h>
 #include <stdio.h>

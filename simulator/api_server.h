@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * object_store.h - objects as an API server keeps them: create, patch, remove, defaults, quota.
+ * api_server.h - what an API server does with objects: create, patch, delete, admission (defaults,
+ * priority, quota), and what its watches show.
  *
  * What follows from a write is left to the callers (controllers.h, scheduler_cycle.h). For the
  * watches each write leaves a task without a function in the clock: the change (json; id: the kind;
@@ -11,8 +12,8 @@
  * Life cycle: zeros but for the clock, then the functions below, store_done(). The store owns its
  * objects; a pointer to one holds until store_remove(). One thread.
  */
-#ifndef MUSTER_SIMULATOR_OBJECT_STORE_H
-#define MUSTER_SIMULATOR_OBJECT_STORE_H
+#ifndef MUSTER_SIMULATOR_API_SERVER_H
+#define MUSTER_SIMULATOR_API_SERVER_H
 
 #include "base/err.h"
 #include "base/map.h"
