@@ -90,6 +90,7 @@ func (x *crossing) cross(t *testing.T, m *testbed.Muster, proxy *testbed.VerbPro
 	before := m.Metrics(t).Sum("muster_express_bindings_total")
 	names := []string{x.stage + "-0", x.stage + "-1"}
 	x.Add(t, testbed.Sigs.PodGroup("ml", x.stage, 2, nil))
+	m.WaitState(t, "ml", x.stage, "Assembling") // else a member is told that its PodGroup does not exist
 	x.AddPods(t, testbed.Members(testbed.Sigs, "ml", x.stage, 2, testbed.GPUs(1))...)
 	x.Recorder.WaitBound(t, testbed.InGang(testbed.Sigs, "ml", x.stage), 2, 20*time.Second)
 	if n := m.Metrics(t).Sum("muster_express_bindings_total") - before; n != 1 {
