@@ -290,7 +290,7 @@ static bool cover_key(struct gang_core *core, struct signature *signature, const
     return true;
 }
 
-/* Stops at the first key that is no class label: the signature then scans nodes one by one. */
+/* Stops at the first key that is not a class label. The signature then scans every node. */
 static bool cover_keys(struct gang_core *core, struct signature *signature,
                        const struct gang_pod_facts *f, const char *ns)
 {

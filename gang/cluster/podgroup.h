@@ -73,7 +73,7 @@ struct group {
     struct gang_ref ref;
     struct gang_group_facts *facts; /* NULL: unknown */
     uint64_t objects;               /* counts deleted objects with its name */
-    bool declared;                  /* facts come from its pods: there is no object */
+    bool declared;                  /* its pods state the facts; no object exists */
     struct pod *declaring_pod;      /* the pod that they come from */
     struct gang *gang;              /* never NULL */
     struct list in_gang;

@@ -541,7 +541,7 @@ void gang_timer(struct gang_core *core, struct gang *gang, enum timer_kind kind)
         timer_set(core, &gang->timers[kind], again);
         return;
     }
-    if (kind == TIMER_TURNS) { /* usually without a result, so it is no trigger */
+    if (kind == TIMER_TURNS) { /* not a trigger: it usually changes nothing */
         early_rejection_check(core, gang);
         return;
     }

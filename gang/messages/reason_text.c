@@ -366,7 +366,7 @@ char *reason_hold(const struct gang *gang, usec_t hold)
     return buf_steal(&b);
 }
 
-/* A backoff is no new reason for waiting. */
+/* A backoff does not change why the gang waits. */
 enum gang_reason_code reason_code_for_pod(const struct gang *gang)
 {
     return gang->state == GANG_BACKED_OFF && gang->pod_text.text ? gang->pod_text.code

@@ -20,8 +20,8 @@
 
 #define KUBE_JSON_VALUES 50000
 
-/* An object, or with err set the part of it that says who it is. NULL, with err: it is no object.
- */
+/* Parses an object. If it cannot be parsed as a whole, sets err and returns its identity alone, or
+ * NULL if it is not an object. */
 json_t *kube_json_object(const char *data, size_t len, struct err *err);
 
 /* The same where nobody has a use for a part: NULL then. */
@@ -30,12 +30,12 @@ json_t *kube_json_whole(const char *data, size_t len);
 /* A list: its metadata first, as a tree {"resourceVersion": …, "continue": …}. */
 struct kube_json_list {
     struct json_scan scan; /* inside `items` */
-    bool none;             /* there are no items, or no more */
+    bool none;             /* no item is left */
 };
 json_t *kube_json_list_begin(struct kube_json_list *list, const char *data, size_t len,
                              struct err *err);
-/* The next item, or the part of it that says who it is, as above; null for what is no object; NULL
- * at the end. */
+/* The next item, as kube_json_object() returns it; JSON null if the item is not an object; NULL at
+ * the end. */
 json_t *kube_json_list_next(struct kube_json_list *list, struct err *err);
 
 /* A line of a watch, as {"type": …, "object": …}; NULL when it is none. Of the object it may be a

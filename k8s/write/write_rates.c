@@ -5,7 +5,7 @@
 /* Statuses and events that have waited so long are sent whatever members wait for. */
 #define PATIENCE_LAST (10 * USEC_PER_SEC)
 
-/* An API server is not to be flooded with words. */
+/* These limits keep events and conditions from flooding the API server. */
 #define EVENTS_PER_SECOND          50
 #define EVENTS_BURST               200
 #define CONDITIONS_PER_SECOND      50 /* gated pods have no other word: all of a backlog */

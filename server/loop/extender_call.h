@@ -50,7 +50,7 @@ void extender_call_refuse(struct extender_call *call, const char *why);
 bool extender_call_prepare(struct extender_call *call, const struct gang_core *core);
 /* Fills the event for a call (which borrows from it). */
 void extender_call_to_event(struct extender_call *call, struct gang_event *ev);
-/* The call that an effect answers; 0: it is no reply. */
+/* The id of the call that the effect answers; 0: the effect is not a reply. */
 uint64_t extender_call_reply_id(const struct gang_effect *effect);
 /* Renders the reply in the effect. It is sent by extender_call_send(), after which the call is
  * gone. */
