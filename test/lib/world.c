@@ -20,6 +20,16 @@ struct world *world_new(void)
     return world_new_with(config, true);
 }
 
+struct world *world_of_nodes(int n, int gpus)
+{
+    struct world *w = world_new();
+    for (int i = 0; i < n; i++) {
+        cleanup_free char *name = xasprintf("n%d", i);
+        world_node(w, name, gpus);
+    }
+    return w;
+}
+
 struct world *world_express(void)
 {
     struct gang_config config = test_config();

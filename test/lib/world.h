@@ -71,6 +71,8 @@ struct world {
 
 /* Synced, with the default settings but no hope for members that do not exist (assemble 0). */
 struct world *world_new(void);
+/* With nodes n0, n1, …, of so many GPUs each. */
+struct world *world_of_nodes(int n, int gpus);
 struct world *world_new_with(struct gang_config config, bool synced);
 /* As world_new(), with the express lane. */
 struct world *world_express(void);

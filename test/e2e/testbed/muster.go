@@ -233,7 +233,9 @@ func everyPage[T any](t TB, m *Muster, what string) (items []T) {
 		var metadata struct {
 			Continue string `json:"continue"`
 		}
-		m.ask(t, path, &page)
+		if !m.ask(t, path, &page) {
+			t.Fatalf("GET %s: not found", path)
+		}
 		if err := errors.Join(json.Unmarshal(page[what], &some), json.Unmarshal(page["metadata"], &metadata)); err != nil {
 			t.Fatalf("GET %s: %v", path, err)
 		}
@@ -259,18 +261,8 @@ func (m *Muster) Gang(t TB, namespace, name string) Gang {
 // GangPods asks for one gang with its members; it is zero when muster does not know it.
 func (m *Muster) GangPods(t TB, namespace, name string) Gang {
 	t.Helper()
-	path := "/api/v1/gangs/" + namespace + "/" + name
-	status, body, err := get(http.DefaultClient, "http://"+m.Ops+path)
 	var gang Gang
-	if err == nil && status == http.StatusNotFound {
-		return gang
-	}
-	if err == nil && status == http.StatusOK {
-		err = json.Unmarshal([]byte(body), &gang)
-	}
-	if err != nil || status != http.StatusOK {
-		t.Fatalf("GET %s: %d %v %s", path, status, err, body)
-	}
+	m.ask(t, "/api/v1/gangs/"+namespace+"/"+name, &gang)
 	return gang
 }
 
@@ -303,15 +295,20 @@ func (m *Muster) Metrics(t TB) Metrics {
 	return parseMetrics(body)
 }
 
-func (m *Muster) ask(t TB, path string, reply any) {
+// ask reads a path of the API; false: there is no such object.
+func (m *Muster) ask(t TB, path string, reply any) (found bool) {
 	t.Helper()
 	status, body, err := get(http.DefaultClient, "http://"+m.Ops+path)
+	if err == nil && status == http.StatusNotFound {
+		return false
+	}
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("GET %s: %d %v %s", path, status, err, body)
 	}
 	if err := json.Unmarshal([]byte(body), reply); err != nil {
 		t.Fatalf("GET %s: %v in %s", path, err, body)
 	}
+	return true
 }
 
 func stderrOf(err error) string {

@@ -176,16 +176,6 @@ static void a_spread_covers_hosts_that_the_pod_may_use(void **state)
 
 /* ---- anti-affinity in plans ---- */
 
-static struct world *world_of_nodes(int n, int gpus)
-{
-    struct world *w = world_new();
-    for (int i = 0; i < n; i++) {
-        cleanup_free char *name = xasprintf("n%d", i);
-        world_node(w, name, gpus);
-    }
-    return w;
-}
-
 /* Members g-<from> to g-<to - 1>, each made by make(). */
 static void members(struct world *w, int from, int to,
                     struct gang_pod_facts *(*make)(const char *name))

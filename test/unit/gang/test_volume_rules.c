@@ -58,16 +58,6 @@ static int64_t reserved(const struct world *w, const char *node)
     return world_reserved(w, node, GPU);
 }
 
-static struct world *world_of_nodes(int n, int gpus)
-{
-    struct world *w = world_new();
-    for (int i = 0; i < n; i++) {
-        cleanup_free char *name = xasprintf("n%d", i);
-        world_node(w, name, gpus);
-    }
-    return w;
-}
-
 /* ---- the rule alone ---- */
 
 static void a_claim_allows_nodes(void **state)
