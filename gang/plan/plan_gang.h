@@ -9,14 +9,8 @@
 #define MUSTER_GANG_PLAN_PLAN_GANG_H
 
 #include "gang/cluster/lookup.h"
+#include "gang/plan/min_resources_check.h"
 
-/* The first minResources that are not free; group NULL: all are. */
-struct min_short {
-    const struct group *group;
-    const struct gang_amount *min;
-    int64_t room;
-    bool more; /* exceeds what the members need, so their shortage does not cover it */
-};
 /* The result of planning a gang. */
 struct outcome {
     enum {
