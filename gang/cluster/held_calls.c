@@ -37,7 +37,7 @@ void reply_bind(struct gang_core *core, struct pod *pod, const char *error)
     hold_end(core, pod);
     pod->call = 0;
     map_remove(&core->calls, call_key(id, key));
-    timer_stop(core, pod_timer(pod, TIMER_CALL));
+    pod_timer_stop(core, pod, TIMER_CALL);
     reply_id(core, id, error);
     /* On an error, kube-scheduler forgets the assumed pod and clears its nomination. It retries
      * the pod after its backoff. */

@@ -159,8 +159,8 @@ struct pod {
     /* messages/status_and_events.c */
     enum gang_reason_code emitted_reason; /* reason of the last event sent for it */
 
-    /* Set and stopped through timers.h, by the file that owns the timer's kind. */
-    struct timer timers[POD_TIMERS];
+    /* cluster/timers.c */
+    struct timer *timers; /* by kind; NULL: none is set */
 };
 
 #endif

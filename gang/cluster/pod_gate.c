@@ -15,13 +15,13 @@ void gate_seen(struct gang_core *core, struct pod *pod, bool was, bool is)
     if (!was || is)
         return;
     pod->lifts = 0;
-    timer_stop(core, pod_timer(pod, TIMER_GATE));
+    pod_timer_stop(core, pod, TIMER_GATE);
 }
 
 void gate_asked(struct gang_core *core, struct pod *pod)
 {
-    timer_set(core, pod_timer(pod, TIMER_GATE),
-              core->now + usec_backoff(AGAIN_FIRST, AGAIN_MOST, pod->lifts++));
+    pod_timer_set(core, pod, TIMER_GATE,
+                  core->now + usec_backoff(AGAIN_FIRST, AGAIN_MOST, pod->lifts++));
 }
 
 void gate_touch(struct gang_core *core, struct pod *pod)

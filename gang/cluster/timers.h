@@ -11,9 +11,18 @@
 void timer_set(struct gang_core *core, struct timer *t, usec_t at);
 /* The timer may be stopped already. */
 void timer_stop(struct gang_core *core, struct timer *t);
-static inline struct timer *pod_timer(struct pod *pod, enum timer_kind kind)
+
+/* A pod has memory for its timers only while one of them is set: few pods of a cluster need any. */
+void pod_timer_set(struct gang_core *core, struct pod *pod, enum timer_kind kind, usec_t at);
+void pod_timer_stop(struct gang_core *core, struct pod *pod, enum timer_kind kind);
+void pod_timers_stop(struct gang_core *core, struct pod *pod);
+static inline bool is_pod_timer(enum timer_kind kind)
 {
-    return &pod->timers[kind - GANG_TIMERS];
+    return kind >= GANG_TIMERS && kind < GANG_TIMERS + POD_TIMERS;
+}
+static inline bool pod_timer_is_set(const struct pod *pod, enum timer_kind kind)
+{
+    return pod->timers && pod->timers[kind - GANG_TIMERS].node.pos;
 }
 
 #endif

@@ -11,7 +11,7 @@
 void wake_write_over(struct gang_core *core, struct pod *pod)
 {
     pod->wake_writes = 0;
-    timer_stop(core, pod_timer(pod, TIMER_WAKE_WRITE));
+    pod_timer_stop(core, pod, TIMER_WAKE_WRITE);
 }
 
 void wake_write_seen(struct gang_core *core, struct pod *pod)
@@ -25,6 +25,6 @@ void wake_write_seen(struct gang_core *core, struct pod *pod)
 
 void wake_write_sent(struct gang_core *core, struct pod *pod)
 {
-    timer_set(core, pod_timer(pod, TIMER_WAKE_WRITE),
-              core->now + usec_backoff(REWRITE_FIRST, REWRITE_MOST, pod->wake_writes++));
+    pod_timer_set(core, pod, TIMER_WAKE_WRITE,
+                  core->now + usec_backoff(REWRITE_FIRST, REWRITE_MOST, pod->wake_writes++));
 }

@@ -36,7 +36,7 @@ static void bound(struct gang_core *core, struct pod *pod)
     if (pod->gang)
         triggered(core, pod->gang, TRIGGER_BOUND_OK);
     charge_confirm(pod);
-    timer_stop(core, pod_timer(pod, TIMER_RETRY));
+    pod_timer_stop(core, pod, TIMER_RETRY);
     core->stats.bindings_ok++;
     if (pod->call && !(pod->gang && pod->gang->state == GANG_COMMITTING))
         reply_bind(core, pod, "");
@@ -50,7 +50,7 @@ static void refused(struct gang_core *core, struct pod *pod, const char *text)
     core->stats.bindings_refused++;
     if (pod->gang)
         triggered(core, pod->gang, TRIGGER_BOUND_REFUSED);
-    timer_stop(core, pod_timer(pod, TIMER_RETRY));
+    pod_timer_stop(core, pod, TIMER_RETRY);
     const char *why = text && text[0] ? text : "the API server refused the binding";
     if (pod->call)
         reply_bind(core, pod, why);
@@ -86,8 +86,8 @@ static void evict_over(struct gang_core *core, struct pod *pod)
 
 static void settle_later(struct gang_core *core, struct pod *pod)
 {
-    timer_set(core, pod_timer(pod, TIMER_RETRY),
-              core->now + usec_backoff(RETRY_FIRST, RETRY_MAX, binding_tried(pod)));
+    pod_timer_set(core, pod, TIMER_RETRY,
+                  core->now + usec_backoff(RETRY_FIRST, RETRY_MAX, binding_tried(pod)));
 }
 
 static void read_pod(struct gang_core *core, struct pod *pod)
@@ -106,7 +106,7 @@ static struct pod *awaited(struct gang_core *core, const struct gang_event *ev)
 static void forget_unseen(struct gang_core *core, const struct gang_event *ev)
 {
     struct pod *pod = pod_by_uid(core, ev->result.uid);
-    if (pod && pod->charge == CHARGE_ASSIGNED && pod_timer(pod, TIMER_UNSEEN)->node.pos &&
+    if (pod && pod->charge == CHARGE_ASSIGNED && pod_timer_is_set(pod, TIMER_UNSEEN) &&
         ev->result.outcome == OUTCOME_REFUSED)
         pod_remove(core, pod);
 }
@@ -188,7 +188,7 @@ void pod_timer_fired(struct gang_core *core, struct pod *pod, enum timer_kind ki
         else if (pod->binding.undone)
             evict_over(core, pod);
     } else if (pod->node) { /* bound by muster: it stays charged until it is deleted */
-        timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
+        pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
         read_pod(core, pod);
     } else {
         pod_remove(core, pod);

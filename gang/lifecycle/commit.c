@@ -76,7 +76,7 @@ void begin_binding(struct gang_core *core, struct pod *pod, struct node *node)
     unblock_pod(pod);
     woken_end(pod);
     if (pod->call)
-        timer_set(core, pod_timer(pod, TIMER_CALL), pod->call_since + core->config.hold);
+        pod_timer_set(core, pod, TIMER_CALL, pod->call_since + core->config.hold);
     send_binding(core, pod);
 }
 

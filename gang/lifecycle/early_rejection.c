@@ -76,7 +76,7 @@ static void early_reject(struct gang_core *core, struct pod *pod)
     if (pod->nominated) /* most likely unschedulable in kube-scheduler's queue again */
         pod_reject(core, pod, true);
     nominate(core, pod, NULL);
-    timer_set(core, pod_timer(pod, TIMER_REJECTED_EARLY), core->now + gang_pause(core, gang));
+    pod_timer_set(core, pod, TIMER_REJECTED_EARLY, core->now + gang_pause(core, gang));
     gang_failed(core, gang);
     gang_plan_again(gang);
     gang_touch(core, gang);
@@ -94,7 +94,7 @@ void early_rejection_end(struct gang_core *core, struct pod *pod)
     if (!pod->rejected_early)
         return;
     pod->rejected_early = false;
-    timer_stop(core, pod_timer(pod, TIMER_REJECTED_EARLY));
+    pod_timer_stop(core, pod, TIMER_REJECTED_EARLY);
     if (!pod->gang)
         return;
     triggered(core, pod->gang, TRIGGER_MEMBER_CHANGED);

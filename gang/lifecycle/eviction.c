@@ -16,7 +16,7 @@ static void evict(struct gang_core *core, struct pod *pod)
     MUST(core->config.evict_on_failed_commit && pod->binding.commit); /* muster bound it */
     fx_pod(core, GANG_EVICT, pod, NULL);
     binding_undone(pod, true);
-    timer_set(core, pod_timer(pod, TIMER_RETRY), core->now + EVICT_LIMIT);
+    pod_timer_set(core, pod, TIMER_RETRY, core->now + EVICT_LIMIT);
 }
 
 void evict_failed_commit(struct gang_core *core, struct gang *gang)

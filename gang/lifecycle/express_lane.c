@@ -31,7 +31,7 @@ static const char *early_doubt(const struct gang_core *core, const struct slot *
         return "a member is still expected";
     if (pod->facts->gated)
         return "the watch still shows a member's scheduling gate";
-    if (pod_timer(pod, TIMER_UNSEEN)->node.pos)
+    if (pod_timer_is_set(pod, TIMER_UNSEEN))
         return "the watch has not shown a member yet";
     return NULL;
 }

@@ -51,7 +51,7 @@ static void lift(struct gang_core *core, struct pod *pod)
  * ungrouped pod gets its reason. */
 static void check_gate(struct gang_core *core, struct pod *pod, bool due)
 {
-    bool timed = pod_timer(pod, TIMER_GATE)->node.pos;
+    bool timed = pod_timer_is_set(pod, TIMER_GATE);
     if (!gate_is_closed(pod))
         return;
     if (gate_opens(core, pod)) {
@@ -61,7 +61,7 @@ static void check_gate(struct gang_core *core, struct pod *pod, bool due)
         pod_reason_emitted(pod, REASON_AWAITS_GROUP);
         emit_pod_reason(core, pod, pod->facts->awaits_group);
     } else if (!pod->gang && !timed && pod->emitted_reason != REASON_AWAITS_GROUP) {
-        timer_set(core, pod_timer(pod, TIMER_GATE), core->now + NOTICE_DELAY);
+        pod_timer_set(core, pod, TIMER_GATE, core->now + NOTICE_DELAY);
     }
 }
 

@@ -72,7 +72,7 @@ static void settle_charge(struct gang_core *core, struct pod *pod)
         lose_slot(core, pod);
         charge(core, pod, node, CHARGE_ASSIGNED);
         if (!pod->binding.undone)
-            timer_stop(core, pod_timer(pod, TIMER_RETRY));
+            pod_timer_stop(core, pod, TIMER_RETRY);
         node_recheck_slots(core, node);
     } else if (pod->slot && !pod_plannable(core, pod)) {
         lose_slot(core, pod); /* deleted or gated after it was planned */
@@ -151,7 +151,7 @@ static void pod_update(struct gang_core *core, struct pod *pod, struct gang_pod_
         wide_anti_affinity_recheck(pod);
     if (!list_empty(&pod->in_wide_anti_affinity))
         wide_anti_affinity_begin(core, pod);
-    timer_stop(core, pod_timer(pod, TIMER_UNSEEN));
+    pod_timer_stop(core, pod, TIMER_UNSEEN);
     set_unseen(core, pod, false);
     gate_seen(core, pod, old->gated, facts->gated);
     if (!str_eq(old->awaits_group, facts->awaits_group))
@@ -218,7 +218,7 @@ struct pod *pod_learn(struct gang_core *core, struct gang_pod_facts *facts)
     }
     struct pod *pod = pod_new(core, facts);
     set_unseen(core, pod, true);
-    timer_set(core, pod_timer(pod, TIMER_UNSEEN), core->now + UNSEEN_LIMIT);
+    pod_timer_set(core, pod, TIMER_UNSEEN, core->now + UNSEEN_LIMIT);
     settle_charge(core, pod);
     return pod;
 }

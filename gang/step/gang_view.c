@@ -3,6 +3,7 @@
 
 #include "gang/cluster/lookup.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/timers.h"
 #include "gang/messages/status_and_events.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/gang_state.h"
@@ -234,7 +235,7 @@ struct gang_pod_facts *gang_core_known_pod(const struct gang_core *core, const c
 {
     const struct pod *pod = uid && version ? map_get(&core->pods, uid) : NULL;
     /* A timer may remove a pod that the watch has never shown in the step that uses its facts. */
-    bool stays = pod && !pod->timers[TIMER_UNSEEN - GANG_TIMERS].node.pos;
+    bool stays = pod && !pod_timer_is_set(pod, TIMER_UNSEEN);
     bool known =
         stays && pod->facts->version == version && str_eq(pod->facts->nominated, nominated);
     return known ? pod->facts : NULL;

@@ -11,6 +11,7 @@
 #include "gang/cluster/node_classes.h"
 #include "gang/cluster/nominated_room.h"
 #include "gang/cluster/resources.h"
+#include "gang/cluster/timers.h"
 #include "gang/lifecycle/gate_lifting.h"
 #include "gang/podgroup/gang_order.h"
 #include "gang/podgroup/quorum.h"
@@ -132,7 +133,7 @@ static int check_gates(const struct gang_core *core, struct err *err)
         const struct pod *pod = e->value;
         gated += pod->facts->gated;
         if (core->synced && !core->stopping && gate_is_closed(pod) && gate_opens(core, pod) &&
-            !pod->timers[TIMER_GATE - GANG_TIMERS].node.pos)
+            !pod_timer_is_set(pod, TIMER_GATE))
             return err_set(err, ERR_INTERNAL, "nobody lifts the gate of %s/%s", pod->facts->ns,
                            pod->facts->name);
     }

@@ -188,25 +188,30 @@ static void fire_timers(struct gang_core *core)
     struct heap_node *top;
     while ((top = heap_top(&core->timers)) != NULL && top->at <= core->now) {
         struct timer *t = CONTAINER_OF(top, struct timer, node);
-        timer_stop(core, t);
-        if (t->kind < GANG_TIMERS)
-            gang_timer(core, t->owner, t->kind);
-        else if (t->kind == TIMER_WAKE)
-            wake_timer_fired(core);
-        else if (t->kind == TIMER_STEER || t->kind == TIMER_PLAN || t->kind == TIMER_LABELS)
-            continue; /* every step does their work */
-        else if (t->kind == TIMER_SHOW)
-            gates_show(core);
-        else if (t->kind == TIMER_BATCH)
-            batch_timer_fired(core);
-        else if (t->kind == TIMER_GATE)
-            gate_timer_fired(core, t->owner);
-        else if (t->kind == TIMER_WAKE_WRITE)
-            wake_write_timer_fired(core, t->owner);
-        else if (t->kind == TIMER_REJECTED_EARLY)
-            early_rejection_end(core, t->owner);
+        enum timer_kind kind = t->kind;
+        void *owner = t->owner;
+        if (is_pod_timer(kind))
+            pod_timer_stop(core, owner, kind);
         else
-            pod_timer_fired(core, t->owner, t->kind);
+            timer_stop(core, t);
+        if (kind < GANG_TIMERS)
+            gang_timer(core, owner, kind);
+        else if (kind == TIMER_WAKE)
+            wake_timer_fired(core);
+        else if (kind == TIMER_STEER || kind == TIMER_PLAN || kind == TIMER_LABELS)
+            continue; /* every step does their work */
+        else if (kind == TIMER_SHOW)
+            gates_show(core);
+        else if (kind == TIMER_BATCH)
+            batch_timer_fired(core);
+        else if (kind == TIMER_GATE)
+            gate_timer_fired(core, owner);
+        else if (kind == TIMER_WAKE_WRITE)
+            wake_write_timer_fired(core, owner);
+        else if (kind == TIMER_REJECTED_EARLY)
+            early_rejection_end(core, owner);
+        else
+            pod_timer_fired(core, owner, kind);
     }
 }
 

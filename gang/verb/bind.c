@@ -150,7 +150,7 @@ static void bind_again(struct gang_core *core, struct pod *pod, uint64_t id)
         reply_id(core, id, "");
     else {
         call_open(core, pod, id);
-        timer_set(core, pod_timer(pod, TIMER_CALL), core->now + core->config.hold);
+        pod_timer_set(core, pod, TIMER_CALL, core->now + core->config.hold);
     }
 }
 
